@@ -1,0 +1,168 @@
+/** What one error code means at each edge. */
+export interface CodeEntry<Data = never> {
+  /** HTTP status. */
+  readonly http: number;
+  /** RPC code (google.rpc.Code), the integer `code` on the wire. */
+  readonly rpc: number;
+  /** Exit code of the CLI. */
+  readonly exit: number;
+  /** The sentence a person reads: what is wrong and with what. */
+  readonly message: (data: Data) => string;
+  /** What to do next, when that is known. */
+  readonly hint?: (data: Data) => string;
+}
+
+/** Exit codes of the CLI. */
+export const EXIT = {
+  ok: 0,
+  error: 1,
+  usage: 2,
+  unreachable: 3,
+  auth: 4,
+  notFound: 5,
+  conflict: 6,
+  interrupted: 130,
+} as const;
+
+interface Kind {
+  readonly http: number;
+  readonly rpc: number;
+  readonly exit: number;
+}
+
+const invalid: Kind = { http: 400, rpc: 3, exit: EXIT.usage };
+const unauthenticated: Kind = { http: 401, rpc: 16, exit: EXIT.auth };
+const forbidden: Kind = { http: 403, rpc: 7, exit: EXIT.auth };
+const notFound: Kind = { http: 404, rpc: 5, exit: EXIT.notFound };
+const exists: Kind = { http: 409, rpc: 6, exit: EXIT.conflict };
+const wrongState: Kind = { http: 409, rpc: 9, exit: EXIT.conflict };
+const busy: Kind = { http: 409, rpc: 10, exit: EXIT.conflict };
+const exhausted: Kind = { http: 429, rpc: 8, exit: EXIT.error };
+const internal: Kind = { http: 500, rpc: 13, exit: EXIT.error };
+const unavailable: Kind = { http: 503, rpc: 14, exit: EXIT.error };
+
+function entry<Data>(
+  kind: Kind,
+  message: (data: Data) => string,
+  hint?: (data: Data) => string,
+): CodeEntry<Data> {
+  return { ...kind, message, hint };
+}
+
+type Id = { id: string };
+type Text = { message: string };
+
+/**
+ * Every error that svc can answer. The string code travels in `details`, the integer in `code`.
+ * One table, so that the HTTP status, the RPC code, the exit code and the words never disagree.
+ */
+export const CODES = {
+  invalid_argument: entry(invalid, ({ message }: { message: string; field: string }) => message),
+  malformed_body: entry(invalid, ({ message }: Text) => message),
+  unauthenticated: entry(
+    unauthenticated,
+    ({ message }: Text) => message,
+    () => 'Send an API key in the header x-svc-api-key, or run: svc login',
+  ),
+  bad_login: entry(unauthenticated, () => 'The email or the password is wrong.'),
+  forbidden: entry(forbidden, ({ need }: { need: string }) => `This needs the role ${need}.`),
+  cross_origin: entry(forbidden, () => 'The request comes from another origin.'),
+  misdirected: entry(
+    { http: 421, rpc: 9, exit: EXIT.error },
+    ({ host }: { host: string }) => `This instance does not answer for the host ${JSON.stringify(host)}.`,
+    () => 'Add it to server.hosts (svc config set server.hosts ...).',
+  ),
+  route_not_found: entry(
+    notFound,
+    ({ method, path }: { method: string; path: string }) => `No operation at ${method} ${path}.`,
+  ),
+  not_found: entry(
+    notFound,
+    ({ what, id }: { what: string; id: string }) => `There is no ${what} ${JSON.stringify(id)}.`,
+  ),
+  sandbox_not_found: entry(
+    notFound,
+    ({ id }: Id) => `There is no sandbox ${JSON.stringify(id)}.`,
+    () => 'List yours: svc sandbox list',
+  ),
+  template_not_found: entry(
+    notFound,
+    ({ id }: Id) => `There is no template ${JSON.stringify(id)}.`,
+    () => 'List them: svc sandbox templates',
+  ),
+  command_not_found: entry(
+    notFound,
+    ({ id }: Id) => `There is no command ${JSON.stringify(id)} in this sandbox.`,
+  ),
+  image_not_found: entry(
+    notFound,
+    ({ image, why }: { image: string; why: string }) =>
+      `The image ${JSON.stringify(image)} could not be had: ${why}.`,
+  ),
+  model_not_found: entry(
+    notFound,
+    ({ model }: { model: string; near: string[] }) => `There is no model ${JSON.stringify(model)}.`,
+    ({ near }) => (near.length > 0 ? `Did you mean ${near.join(', ')}?` : 'List them: GET /compat/v1/models'),
+  ),
+  already_exists: entry(
+    exists,
+    ({ what, id }: { what: string; id: string }) => `There is already a ${what} ${JSON.stringify(id)}.`,
+  ),
+  idempotency_mismatch: entry(exists, () => 'This Idempotency-Key was used with another request.'),
+  sandbox_wrong_state: entry(
+    wrongState,
+    ({ id, state, operation }: { id: string; state: string; operation: string; leave: string }) =>
+      `The sandbox ${id} is ${state}; it cannot ${operation}.`,
+    ({ leave }) => leave,
+  ),
+  failed_precondition: entry(wrongState, ({ message }: Text) => message),
+  busy: entry(busy, ({ message }: Text) => message),
+  seat_limit: entry(
+    exhausted,
+    ({ limit }: { limit: number }) => `All ${limit} seats of the license are taken.`,
+    () => 'Remove a member, revoke an invitation or raise license.seats.',
+  ),
+  rate_limited: entry(exhausted, ({ message }: { message: string; retryAfterSeconds: number }) => message),
+  resource_exhausted: entry(exhausted, ({ message }: Text) => message),
+  body_too_large: entry(
+    { http: 413, rpc: 3, exit: EXIT.usage },
+    ({ limit }: { limit: number }) => `The body is larger than ${limit} bytes.`,
+  ),
+  unsupported_media_type: entry(
+    { http: 415, rpc: 3, exit: EXIT.usage },
+    ({ got }: { got: string }) => `The body must be JSON, not ${got || 'without a Content-Type'}.`,
+  ),
+  not_built: entry(
+    { http: 501, rpc: 12, exit: EXIT.error },
+    ({ operation }: { operation: string }) => `${operation} is not built yet.`,
+    () => 'See what is not: svc api --unbuilt',
+  ),
+  not_configured: entry({ http: 501, rpc: 12, exit: EXIT.error }, ({ message }: Text) => message),
+  runtime_missing: entry(
+    unavailable,
+    ({ message }: Text) => message,
+    () => 'See what the host lacks: svc doctor --fix',
+  ),
+  disk_full: entry({ http: 507, rpc: 8, exit: EXIT.error }, ({ message }: Text) => message),
+  upstream_failed: entry({ http: 502, rpc: 14, exit: EXIT.error }, ({ message }: Text) => message),
+  upstream_timeout: entry({ http: 504, rpc: 4, exit: EXIT.error }, ({ message }: Text) => message),
+  unavailable: entry(unavailable, ({ message }: Text) => message),
+  unreachable: entry(
+    { http: 503, rpc: 14, exit: EXIT.unreachable },
+    ({ url, why }: { url: string; why: string }) => `No svc answers at ${url}: ${why}.`,
+    () => 'Start it: svc up',
+  ),
+  cancelled: entry({ http: 499, rpc: 1, exit: EXIT.interrupted }, () => 'The caller left.'),
+  outbound_refused: entry(
+    invalid,
+    ({ url, why }: { url: string; why: string; field: string }) => `${url} may not be called: ${why}.`,
+  ),
+  internal: entry(internal, () => 'Something went wrong inside svc. The request id finds it in the log.'),
+} as const;
+
+/** The name of an error. */
+export type Code = keyof typeof CODES;
+
+/** What an error of this code says about its case; `undefined` when it has nothing to say. */
+export type DataOf<C extends Code> =
+  (typeof CODES)[C] extends CodeEntry<infer D> ? (unknown extends D ? undefined : D) : never;
