@@ -1,0 +1,155 @@
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../../src/kit/time.ts';
+
+/** The value types of settings, as they are written in svc.yaml. Durations are text (`30s`) there and milliseconds in the program. */
+interface Values {
+  string: string;
+  integer: number;
+  number: number;
+  boolean: boolean;
+  duration: number;
+  list: readonly string[];
+  object: Readonly<Record<string, unknown>>;
+}
+
+/** One setting: its type, default and meaning. Its environment variable is `SVC_` and its key in capitals. */
+export interface Setting<T extends keyof Values = keyof Values> {
+  readonly type: T;
+  readonly default: Values[T];
+  readonly about: string;
+  /** Further environment variables that set it, strongest first. */
+  readonly env?: readonly string[];
+  /** Its value is never shown or logged. */
+  readonly secret?: true;
+  /** The values it may have. */
+  readonly values?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+function setting<T extends keyof Values>(
+  type: T,
+  defaultValue: Values[T],
+  about: string,
+  more: Partial<Setting<T>> = {},
+): Setting<T> {
+  return { type, default: defaultValue, about, ...more };
+}
+
+/** Every setting of an instance. The key is its place in svc.yaml. */
+export const SETTINGS = {
+  'data.dir': setting('string', '~/.svc', 'Where the instance keeps everything'),
+  'server.host': setting('string', '127.0.0.1', 'Address to listen on'),
+  'server.port': setting('integer', 8089, 'Port to listen on; 0 picks a free one', {
+    minimum: 0,
+    maximum: 65_535,
+  }),
+  'server.hosts': setting('list', [], 'Host names this instance answers for, besides its own addresses'),
+  'server.public_url': setting('string', '', 'URL under which people reach this instance, for links in mail'),
+  'server.stop_timeout': setting('duration', 10 * SECOND_MS, 'How long open requests may go on at a stop'),
+  'log.level': setting('string', 'info', 'Least level that is logged', {
+    values: ['debug', 'info', 'warn', 'error'],
+  }),
+  'log.format': setting('string', 'text', 'text for people, json for machines', { values: ['text', 'json'] }),
+  'auth.mode': setting(
+    'string',
+    'self_hosted',
+    'self_hosted, or cloud for sign-in through an identity provider',
+    { values: ['self_hosted', 'cloud'] },
+  ),
+  'auth.local_trust': setting(
+    'boolean',
+    false,
+    'Lets browsers on this machine in without a login, on a loopback bind',
+  ),
+  'auth.bearer_on_v1': setting('boolean', false, 'Accepts Authorization: Bearer on /v1 too'),
+  'auth.session_ttl': setting('duration', 7 * DAY_MS, 'How long a session cookie is good'),
+  'auth.cookie.name': setting('string', 'es_svc_session', 'Name of the session cookie'),
+  'auth.cookie.domain': setting('string', '', 'Domain of the session cookie'),
+  'auth.cookie.secure': setting(
+    'boolean',
+    true,
+    'Secure flag; relaxed by itself for local and private addresses',
+  ),
+  'auth.cookie.http_only': setting('boolean', true, 'HttpOnly flag of the session cookie'),
+  'auth.cookie.same_site': setting('string', 'Lax', 'SameSite of the session cookie', {
+    values: ['Lax', 'Strict', 'None'],
+  }),
+  'auth.instance_id': setting('string', '', 'Id of this instance at the control plane that manages it'),
+  'auth.exchange_secret': setting(
+    'string',
+    '',
+    'Secret shared with the control plane, for the managed-instance exchange',
+    { secret: true },
+  ),
+  'auth.oidc': setting(
+    'object',
+    {},
+    'Identity providers by name: {issuer, client_id, client_secret, scopes}',
+    { secret: true },
+  ),
+  'auth.root_api_key': setting('string', '', 'The admin key of the first start', {
+    secret: true,
+    env: ['SVC_ROOT_API_KEY'],
+  }),
+  'license.seats': setting('integer', 0, 'Seats of the license; 0 is unlimited', { minimum: 0 }),
+  'mail.smtp_url': setting('string', '', 'smtp://user:password@host:port for magic links and invitations', {
+    secret: true,
+  }),
+  'mail.from': setting('string', 'svc@localhost', 'Sender of mail'),
+  'outbound.allow': setting(
+    'list',
+    [],
+    'Private hosts (name, address or CIDR, optional :port) that may be called',
+  ),
+  providers: setting('object', {}, 'Model providers by name: {base_url, api_key, models}', { secret: true }),
+  'providers.openai.api_key': setting('string', '', 'Key of the chat-completions upstream', {
+    secret: true,
+    env: ['OPENAI_API_KEY'],
+  }),
+  'providers.openai.base_url': setting(
+    'string',
+    'https://api.openai.com/v1',
+    'Address of the chat-completions upstream',
+    { env: ['OPENAI_BASE_URL'] },
+  ),
+  'sandbox.driver': setting(
+    'string',
+    'auto',
+    'auto takes namespace on Linux when the host can, else docker',
+    { values: ['auto', 'namespace', 'docker'] },
+  ),
+  'sandbox.default_image': setting(
+    'string',
+    'host',
+    'Image of a sandbox that names none; host is this machine’s /usr, read-only',
+  ),
+  'sandbox.docker_socket': setting('string', '/var/run/docker.sock', 'Socket of the Docker engine', {
+    env: ['SVC_DOCKER_SOCKET'],
+  }),
+  'sandbox.docker_image': setting(
+    'string',
+    'debian:bookworm-slim',
+    'Image of a docker sandbox that names none',
+  ),
+  'sandbox.warm': setting('integer', 2, 'Prepared sandboxes kept ready', { minimum: 0, maximum: 64 }),
+  'sandbox.max': setting('integer', 500, 'Most sandboxes at once', { minimum: 1 }),
+  'sandbox.cpu': setting('number', 1, 'Cores of a sandbox that asks for none', { minimum: 0.05 }),
+  'sandbox.memory_mb': setting('integer', 512, 'Memory of a sandbox that asks for none', { minimum: 16 }),
+  'sandbox.max_cpu': setting('number', 4, 'Most cores of one sandbox', { minimum: 0.05 }),
+  'sandbox.max_memory_mb': setting('integer', 4096, 'Most memory of one sandbox', { minimum: 16 }),
+  'sandbox.pids': setting('integer', 512, 'Most processes of one sandbox', { minimum: 16 }),
+  'sandbox.timeout': setting('duration', HOUR_MS, 'Lifetime of a sandbox that asks for none; 0s is for ever'),
+  'sandbox.max_log': setting('integer', 64, 'Output kept of one command, in MiB', { minimum: 1 }),
+} as const satisfies Record<string, Setting>;
+
+/** The key of a setting. */
+export type SettingKey = keyof typeof SETTINGS;
+
+/** The value of a setting in the program. */
+export type SettingValue<K extends SettingKey> = Values[(typeof SETTINGS)[K]['type']];
+
+/** The environment variables that set a key, strongest first: SERVER_PORT under the prefix SVC_, then its own. */
+export function envNames(key: SettingKey): readonly string[] {
+  const setting: Setting = SETTINGS[key];
+  return [`SVC_${key.toUpperCase().replaceAll('.', '_')}`, ...(setting.env ?? [])];
+}
