@@ -65,7 +65,7 @@ export class Config {
   }
 
   /** Takes the values that the instance's database holds. */
-  useDatabase(values: Readonly<Record<string, unknown>>): void {
+  loadDatabaseValues(values: Readonly<Record<string, unknown>>): void {
     this.database = values;
   }
 

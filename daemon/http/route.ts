@@ -10,6 +10,8 @@ export interface Caller {
   readonly userId?: string;
   /** What proved it. */
   readonly via: 'public' | 'same-origin' | 'cookie' | 'api-key';
+  /** The peer is shown to be a process of this user on this machine. Only set where signing in asks for it. */
+  readonly local?: true;
 }
 
 /** One request to one operation: checked input, proven caller. */

@@ -10,6 +10,11 @@ export interface Log {
   info(message: string, fields?: Fields): void;
   warn(message: string, fields?: Fields): void;
   error(message: string, fields?: Fields): void;
+  /**
+   * A line at info for whoever runs the instance, not masked: it carries a one-time link or token that
+   * reaches its owner no other way. Nothing else may be said here.
+   */
+  announce(message: string): void;
   /** The same log, with fields on every line. */
   with(fields: Fields): Log;
 }
@@ -38,7 +43,7 @@ export function createLog({ level, format, write = (line) => process.stderr.writ
 }
 
 /** A log that keeps nothing, for tests. */
-export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => silentLog };
+export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {}, announce() {}, with: () => silentLog };
 
 function wrap(logger: pino.Logger): Log {
   const at =
@@ -50,6 +55,7 @@ function wrap(logger: pino.Logger): Log {
     info: at('info'),
     warn: at('warn'),
     error: at('error'),
+    announce: (message) => logger.info(message),
     with: (fields) => wrap(logger.child(redact(fields) as Record<string, unknown>)),
   };
 }

@@ -1,6 +1,16 @@
+import { AppError, fail } from '../../src/errors/app-error.ts';
+import { MINUTE_MS } from '../../src/kit/time.ts';
+import type { Config } from '../config/config.ts';
+import type { Log } from '../log/log.ts';
+import { parseAllow } from './allow.ts';
+import { type Connector, codeOf, connect, isConnectFailure, type Message } from './connector.ts';
+import { isBlockedPort } from './ports.ts';
+import { type Answer, createResolver, type Lookup, type Resolver, systemLookup } from './resolver.ts';
+import { parseTarget, refusal, type Target } from './target.ts';
+
 /** How far the address of a call is trusted. */
 export type Trust =
-  /** The owner of the instance wrote it in its configuration: any address but the cloud's metadata service. */
+  /** The owner of the instance wrote it in its configuration: any address but link-local and a cloud's metadata service. */
   | 'operator'
   /** A tenant sent it: public addresses only, and what `outbound.allow` names. */
   | 'tenant';
@@ -15,13 +25,167 @@ export interface OutboundRequest {
   readonly trust: Trust;
   /** The request field that the address came from, for the error. */
   readonly field: string;
+  /** Longest silence before and inside the answer, in milliseconds, kept to about 8 s; a minute when absent. */
+  readonly idleTimeoutMs?: number;
 }
 
 /**
  * The one way out of the machine. Resolves the name once, refuses addresses that are not allowed,
  * connects to exactly that address, follows no redirects, fails closed when a name cannot be resolved.
+ * The body of the answer streams, and is not decompressed.
  * Errors: outbound_refused, upstream_failed, upstream_timeout, cancelled.
  */
 export interface Outbound {
   fetch(request: OutboundRequest): Promise<Response>;
 }
+
+/** What the guard stands on; the system's own when absent. */
+export interface OutboundParts {
+  readonly lookup?: Lookup;
+  readonly connect?: Connector;
+  readonly now?: () => number;
+}
+
+/** Headers that belong to one connection, or that frame the message: they are set here, never by a caller. */
+const OWN_HEADERS = [
+  'host',
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'upgrade',
+  'keep-alive',
+  'te',
+  'trailer',
+  'expect',
+  'proxy-authorization',
+  'proxy-connection',
+];
+
+/** Makes the way out. Errors: invalid_argument when `outbound.allow` cannot be read. */
+export function createOutbound(config: Pick<Config, 'get'>, log: Log, parts: OutboundParts = {}): Outbound {
+  parseAllow(config.get('outbound.allow'));
+  const resolver = createResolver(parts.lookup ?? systemLookup, parts.now ?? Date.now);
+  const call = new Calls(resolver, parts.connect ?? connect, config);
+  return {
+    async fetch(request) {
+      try {
+        return await call.make(request);
+      } catch (error) {
+        if (error instanceof AppError && error.code === 'outbound_refused')
+          log.warn('outbound call refused', { ...error.data, trust: request.trust });
+        throw error;
+      }
+    },
+  };
+}
+
+class Calls {
+  constructor(
+    private readonly resolver: Resolver,
+    private readonly connect: Connector,
+    private readonly config: Pick<Config, 'get'>,
+  ) {}
+
+  async make(request: OutboundRequest): Promise<Response> {
+    const target = parseTarget(request);
+    const message = compose(request, target);
+    const answers = await this.resolve(request, target);
+    this.check(request, target, answers);
+    return this.send(target, answers, message);
+  }
+
+  private async resolve({ signal }: OutboundRequest, target: Target): Promise<readonly Answer[]> {
+    try {
+      return await unlessAborted(this.resolver.resolve(target.host), signal);
+    } catch (error) {
+      if (signal?.aborted) throw aborted(signal, target);
+      const why = codeOf(error) || 'no answer';
+      throw fail('upstream_failed', { message: `${target.host} could not be resolved (${why}).` });
+    }
+  }
+
+  private check(request: OutboundRequest, target: Target, answers: readonly Answer[]): void {
+    const refuse = (why: string) => refusal(request, target.shown, why);
+    if (answers.some(({ reach }) => reach === 'forbidden'))
+      throw refuse('it leads to a link-local or metadata address');
+    if (request.trust === 'operator') return;
+    const allowed = parseAllow(this.config.get('outbound.allow'));
+    const outside = answers.filter(({ address }) => !allowed({ ...target, address }));
+    if (outside.some(({ reach }) => reach !== 'public'))
+      throw refuse('it leads to an address that is not public; the owner can name it in outbound.allow');
+    if (outside.length > 0 && isBlockedPort(target.port))
+      throw refuse(`port ${target.port} belongs to another protocol`);
+  }
+
+  private async send(target: Target, answers: readonly Answer[], message: Message): Promise<Response> {
+    let failure: unknown;
+    for (const [index, { address }] of answers.entries()) {
+      try {
+        const response = await this.connect(target, address, message);
+        if (index > 0) this.resolver.prefer(target.host, address);
+        return response;
+      } catch (error) {
+        failure = error;
+        if (message.body instanceof ReadableStream || !isConnectFailure(error)) break;
+      }
+    }
+    throw describe(failure, target, message.signal);
+  }
+}
+
+function compose(request: OutboundRequest, target: Target): Message {
+  const { method = 'GET', body, signal, trust, idleTimeoutMs = MINUTE_MS } = request;
+  return {
+    method,
+    headers: headersOf(request, target),
+    body,
+    signal,
+    idleTimeoutMs,
+    keepAlive: trust === 'operator',
+  };
+}
+
+function headersOf(request: OutboundRequest, target: Target): Headers {
+  try {
+    const headers = new Headers({ 'user-agent': 'svc', ...request.headers });
+    for (const name of OWN_HEADERS) headers.delete(name);
+    return headers;
+  } catch {
+    throw refusal(request, target.shown, 'a header that goes with it is not valid');
+  }
+}
+
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return work;
+  const { promise, reject } = Promise.withResolvers<never>();
+  const leave = () => reject(signal.reason);
+  if (signal.aborted) leave();
+  signal.addEventListener('abort', leave, { once: true });
+  return Promise.race([work, promise]).finally(() => signal.removeEventListener('abort', leave));
+}
+
+function describe(error: unknown, target: Target, signal: AbortSignal | undefined): AppError {
+  if (signal?.aborted) return aborted(signal, target);
+  if (error instanceof Error && error.name === 'TimeoutError') return late(target);
+  const why = REASONS[codeOf(error)] ?? (codeOf(error) || 'the connection failed');
+  return fail('upstream_failed', { message: `${target.authority} could not be reached: ${why}.` });
+}
+
+function aborted(signal: AbortSignal, target: Target): AppError {
+  const timedOut = signal.reason instanceof Error && signal.reason.name === 'TimeoutError';
+  return timedOut ? late(target) : fail('cancelled');
+}
+
+function late(target: Target): AppError {
+  return fail('upstream_timeout', { message: `${target.authority} did not answer in time.` });
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was closed',
+  EPROTO: 'the TLS handshake failed',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate comes from no known authority',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+};

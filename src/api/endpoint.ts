@@ -46,15 +46,22 @@ export interface Endpoint extends RoutePath {
   readonly aliases?: readonly RoutePath[];
   readonly params?: Fields;
   readonly query?: Fields;
+  /** Request headers with a meaning of their own here, beyond the credential. For the reference only. */
+  readonly headers?: Fields;
+  /** The JSON body; with `rawBody`, its parts as the reference shows them. */
   readonly body?: TSchema;
   /** The body of a 200, or one message of a stream. */
   readonly response: TSchema;
+  /** One event of the stream that a caller gets in place of `response` when its body has `stream: true`. */
+  readonly chunk?: TSchema;
+  /** The status of a success without a body; 200 when absent. */
+  readonly status?: 204;
   /** Who may call it: anyone, or a member of the tenant with at least this role. */
   readonly access: 'public' | Role;
   /** How the answer travels when it is not one JSON document. */
   readonly stream?: 'sse' | 'websocket' | 'bytes';
-  /** The body is not JSON: the handler reads `call.request` itself. */
-  readonly rawBody?: 'multipart/form-data' | 'application/octet-stream';
+  /** The handler reads `call.request` itself: the body is not JSON, or its very bytes are signed. */
+  readonly rawBody?: 'multipart/form-data' | 'application/octet-stream' | 'application/json';
   /** Largest body in bytes; DEFAULT_BODY_LIMIT when absent. */
   readonly bodyLimit?: number;
   /** Its module does not exist yet: it answers 501 (code 12). */

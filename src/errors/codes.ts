@@ -65,6 +65,21 @@ export const CODES = {
     () => 'Send an API key in the header x-svc-api-key, or run: svc login',
   ),
   bad_login: entry(unauthenticated, () => 'The email or the password is wrong.'),
+  bad_link: entry(
+    unauthenticated,
+    () => 'The link is wrong, has expired or was used already.',
+    () => 'Ask for a new one.',
+  ),
+  registration_closed: entry(
+    forbidden,
+    () => 'This instance has its owner; further people join by invitation.',
+    () => 'Ask an owner or an admin to invite you.',
+  ),
+  setup_token_required: entry(
+    forbidden,
+    () => 'The first registration from elsewhere needs the setup token of this instance.',
+    () => 'It stands in the log of the instance; send it in the header x-svc-setup-token.',
+  ),
   forbidden: entry(forbidden, ({ need }: { need: string }) => `This needs the role ${need}.`),
   cross_origin: entry(forbidden, () => 'The request comes from another origin.'),
   misdirected: entry(
@@ -75,6 +90,11 @@ export const CODES = {
   route_not_found: entry(
     notFound,
     ({ method, path }: { method: string; path: string }) => `No operation at ${method} ${path}.`,
+  ),
+  method_not_allowed: entry(
+    { http: 405, rpc: 12, exit: EXIT.usage },
+    ({ method, path }: { method: string; path: string; allow: string }) => `${path} has no ${method}.`,
+    ({ allow }) => `It has ${allow}.`,
   ),
   not_found: entry(
     notFound,

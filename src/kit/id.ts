@@ -26,6 +26,7 @@ export type IdPrefix =
   | 'turn'
   | 'usr'
   | 'vol'
+  | 'web'
   | 'wf'
   | 'whk'
   | 'chatcmpl';

@@ -1,0 +1,158 @@
+import type { Server } from 'bun';
+import { Elysia } from 'elysia';
+import type { Endpoint, RoutePath } from '../../src/api/endpoint.ts';
+import { asAppError, fail } from '../../src/errors/app-error.ts';
+import { newId } from '../../src/kit/id.ts';
+import type { Log } from '../log/log.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { LARGEST_BODY } from './body.ts';
+import { failureResponse } from './failure.ts';
+import { type Arrival, type Operation, type OperationTools, operation } from './operation.ts';
+import { toRouterPath } from './path.ts';
+import type { Route } from './route.ts';
+
+/** What the edge needs of the instance. */
+export interface MountOptions extends OperationTools {
+  readonly operations: readonly Endpoint[];
+  readonly routes: readonly Route[];
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Answers what is no operation (pages); undefined leads to 404. */
+  readonly page?: (request: Request) => Response | undefined | Promise<Response | undefined>;
+}
+
+/** A listener that was started. */
+export interface Listening {
+  readonly port: number;
+  /** Takes no more requests, lets open ones finish, ends them at the deadline. */
+  stop(deadlineMs: number): Promise<void>;
+}
+
+/** Seconds a connection may be silent before its request is complete. */
+const IDLE_SECONDS = 30;
+
+/** Mounts every operation. The only file that knows Elysia. */
+export function mount(options: MountOptions): Elysia {
+  const app = new Elysia({ normalize: false, precompile: false });
+  const routes = new Map(options.routes.map((route) => [route.endpoint, route]));
+  for (const endpoint of options.operations) {
+    for (const place of [endpoint, ...(endpoint.aliases ?? [])])
+      add(app, endpoint, place, routes.get(endpoint), options);
+  }
+  app.all('/*', (context) => outside(context.request, options), { parse: 'none' });
+  app.onError((context) => failureResponse(context.error, requestIdOf(context.request), context.path));
+  return app;
+}
+
+/** Listens. Errors: failed_precondition when the port is taken or may not be used. */
+export async function listen(app: Elysia, hostname: string, port: number): Promise<Listening> {
+  const server = await new Promise<Server<unknown>>((resolve, reject) => {
+    try {
+      app.listen(
+        { hostname, port, reusePort: false, idleTimeout: IDLE_SECONDS, maxRequestBodySize: LARGEST_BODY },
+        resolve,
+      );
+    } catch (error) {
+      reject(listenError(error, hostname, port));
+    }
+  });
+  return { port: server.port ?? port, stop: (deadlineMs) => stop(server, deadlineMs) };
+}
+
+function add(
+  app: Elysia,
+  endpoint: Endpoint,
+  place: RoutePath,
+  route: Route | undefined,
+  options: MountOptions,
+): void {
+  const path = toRouterPath(place.path);
+  const run = operation({ ...endpoint, ...place }, path, route, options);
+  const handler = (context: {
+    request: Request;
+    params: Record<string, string>;
+    server: Server<unknown> | null;
+  }) => {
+    const { request, params, server } = context;
+    return watched(endpoint, run, { request, params, server, requestId: requestIdOf(request) }, options);
+  };
+  app.route(place.method, path.pattern, handler, { config: {}, parse: 'none' });
+}
+
+async function watched(endpoint: Endpoint, run: Operation, arrival: Arrival, { log, metrics }: MountOptions) {
+  const start = performance.now();
+  const path = new URL(arrival.request.url).pathname;
+  let response: Response | undefined;
+  try {
+    response = await run(arrival);
+  } catch (error) {
+    if (asAppError(error) !== error)
+      log.error('a request failed', { requestId: arrival.requestId, operation: endpoint.id, error });
+    response = failureResponse(error, arrival.requestId, path);
+  }
+  const durationMs = performance.now() - start;
+  metrics.request(endpoint.id, response?.status ?? 101, durationMs);
+  log.debug('request', {
+    requestId: arrival.requestId,
+    operation: endpoint.id,
+    status: response?.status ?? 101,
+    durationMs: Math.round(durationMs),
+  });
+  return response;
+}
+
+async function outside(request: Request, options: MountOptions): Promise<Response> {
+  const { pathname } = new URL(request.url);
+  const requestId = requestIdOf(request);
+  try {
+    options.gate.checkHost(request);
+    const page = await options.page?.(request);
+    if (page) return page;
+    throw missing(request.method, pathname, options.operations);
+  } catch (error) {
+    return failureResponse(error, requestId, pathname);
+  }
+}
+
+function missing(method: string, path: string, operations: readonly Endpoint[]): Error {
+  const allow = operations
+    .filter((endpoint) => pathMatches(endpoint.path, path))
+    .map((endpoint) => endpoint.method);
+  if (allow.length === 0) return fail('route_not_found', { method, path });
+  return fail('method_not_allowed', { method, path, allow: [...new Set(allow)].join(', ') });
+}
+
+function pathMatches(declared: string, path: string): boolean {
+  const [wanted, given] = [declared.split('/'), path.split('/')];
+  return (
+    wanted.length === given.length && wanted.every((part, i) => part.startsWith('{') || part === given[i])
+  );
+}
+
+function requestIdOf(request: Request): string {
+  const given = request.headers.get('x-request-id');
+  return given && /^[\w.:-]{1,64}$/.test(given) ? given : newId('req');
+}
+
+function listenError(error: unknown, hostname: string, port: number): Error {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const where = `${hostname}:${port}`;
+  if (code === 'EADDRINUSE') {
+    return fail('failed_precondition', {
+      message: `${where} is in use by another program. Choose another port: --port N`,
+    });
+  }
+  return fail('failed_precondition', {
+    message: `Cannot listen on ${where}: ${error instanceof Error ? error.message : 'refused'}`,
+  });
+}
+
+async function stop(server: Server<unknown>, deadlineMs: number): Promise<void> {
+  let timer: Timer | undefined;
+  const deadline = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, deadlineMs);
+  });
+  await Promise.race([server.stop(false), deadline]);
+  clearTimeout(timer);
+  await server.stop(true);
+}

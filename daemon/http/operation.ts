@@ -1,0 +1,134 @@
+import type { Server } from 'bun';
+import type { Endpoint } from '../../src/api/endpoint.ts';
+import { fail } from '../../src/errors/app-error.ts';
+import { declaredLength, readJson } from './body.ts';
+import type { Gate } from './gate.ts';
+import type { Idempotency } from './idempotency.ts';
+import { type RouterPath, readParams } from './path.ts';
+import type { Call, Caller, Route, SocketSession } from './route.ts';
+import { upgrade } from './sockets.ts';
+import { ownTenant } from './tenant.ts';
+import { type Validator, validator } from './validate.ts';
+
+/** What the router knows of a request. */
+export interface Arrival {
+  readonly request: Request;
+  readonly requestId: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly server: Server<unknown> | null;
+}
+
+/** What answering takes, besides the operation. */
+export interface OperationTools {
+  readonly gate: Gate;
+  readonly idempotency: Idempotency;
+}
+
+/** Answers requests to one operation: gate, input, handler, answer. Throws AppErrors. */
+export type Operation = (arrival: Arrival) => Promise<Response | undefined>;
+
+/** Makes the operation of a declaration; without a route it answers 501 to those who may enter. */
+export function operation(
+  endpoint: Endpoint,
+  path: RouterPath,
+  route: Route | undefined,
+  tools: OperationTools,
+): Operation {
+  const read = inputReader(endpoint, path);
+  return async (arrival) => {
+    const { request, server } = arrival;
+    const peer = server?.requestIP(request)?.address ?? '';
+    const caller = await tools.gate.admit(request, endpoint, peer);
+    if (!route) throw fail('not_built', { operation: endpoint.id });
+    const input = await read(arrival);
+    server?.timeout(request, 0);
+    const call = { ...input, ...callOf(arrival, caller, peer) };
+    ownTenant(caller, field(call.query, 'tenantId'), field(call.body, 'tenantId'));
+    return answer(endpoint, call, await handle(endpoint, route, call, tools.idempotency), server);
+  };
+}
+
+function callOf(arrival: Arrival, caller: Caller, peer: string) {
+  const { request, requestId } = arrival;
+  const headers = new Headers({ 'x-request-id': requestId });
+  const idempotencyKey = request.headers.get('idempotency-key') ?? undefined;
+  return { caller, request, requestId, peer, signal: request.signal, headers, idempotencyKey };
+}
+
+async function handle(
+  endpoint: Endpoint,
+  route: Route,
+  call: Call,
+  idempotency: Idempotency,
+): Promise<unknown> {
+  const key = call.idempotencyKey;
+  const once =
+    key !== undefined && endpoint.method === 'POST' && !endpoint.stream && endpoint.access !== 'public';
+  if (!once) return route.handle(call);
+  const input = [call.params, call.query, call.body];
+  return idempotency.once(call.caller.tenant, key, endpoint.id, input, async () => {
+    const value = await route.handle(call);
+    if (value instanceof Response) throw fail('internal');
+    return value;
+  });
+}
+
+function answer(
+  endpoint: Endpoint,
+  call: Call,
+  value: unknown,
+  server: Server<unknown> | null,
+): Response | undefined {
+  if (endpoint.stream === 'websocket') {
+    upgrade(server, call.request, value as SocketSession, call.headers);
+    return undefined;
+  }
+  if (!(value instanceof Response)) return Response.json(value ?? {}, { headers: call.headers });
+  for (const [name, text] of call.headers) value.headers.append(name, text);
+  return value;
+}
+
+type Read = Pick<Call, 'params' | 'query' | 'body'>;
+
+function inputReader(endpoint: Endpoint, path: RouterPath): (arrival: Arrival) => Promise<Read> {
+  const dialect = endpoint.path.startsWith('/compat/') ? 'compat' : 'native';
+  const checkParams = endpoint.params && validator(endpoint.params, 'query');
+  const checkQuery = endpoint.query && validator(endpoint.query, 'query');
+  const checkBody = endpoint.body && !endpoint.rawBody ? validator(endpoint.body, dialect) : undefined;
+  return async ({ request, params }) => {
+    const named = readParams(path, params);
+    if (!named)
+      throw fail('route_not_found', { method: request.method, path: new URL(request.url).pathname });
+    if (endpoint.rawBody) checkDeclaredLength(request, endpoint);
+    return {
+      params: checked(checkParams, named),
+      query: checked(checkQuery, checkQuery && readQuery(request.url)),
+      body: checkBody ? checked(checkBody, await readJson(request, endpoint)) : undefined,
+    } as Read;
+  };
+}
+
+function checked(check: Validator | undefined, value: unknown): unknown {
+  return check ? check.check(value) : {};
+}
+
+function checkDeclaredLength(request: Request, endpoint: Endpoint): void {
+  const limit = endpoint.bodyLimit;
+  if (limit !== undefined && declaredLength(request) > limit) throw fail('body_too_large', { limit });
+}
+
+function readQuery(url: string): Record<string, unknown> {
+  const start = url.indexOf('?');
+  if (start < 0) return {};
+  const query: Record<string, unknown> = {};
+  for (const [name, value] of new URLSearchParams(url.slice(start + 1))) {
+    const earlier = query[name];
+    query[name] =
+      earlier === undefined ? value : Array.isArray(earlier) ? [...earlier, value] : [earlier, value];
+  }
+  return query;
+}
+
+function field(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}

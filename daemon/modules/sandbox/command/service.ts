@@ -1,0 +1,320 @@
+import { fail, invalid } from '../../../../src/errors/app-error.ts';
+import { newId } from '../../../../src/kit/id.ts';
+import { SECOND_MS } from '../../../../src/kit/time.ts';
+import type { App } from '../../../app.ts';
+import type {
+  Detached,
+  ExecSpec,
+  Execution,
+  Exit,
+  SandboxDriver,
+  Terminal,
+  TerminalSize,
+} from '../drivers/driver.ts';
+import type { SandboxEvents } from '../history/events.ts';
+import type { LifecycleService } from '../lifecycle/service.ts';
+import type { ExecutionRow, Sandbox } from '../tables.ts';
+import { OutputHead } from './head.ts';
+import type { CommandLogs, LogWriter } from './log.ts';
+import type { ExecutionStore } from './store.ts';
+
+/** A command as the caller asks for it. */
+export interface CommandRequest {
+  readonly command: string;
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly uid?: number;
+  readonly gid?: number;
+  /** Milliseconds after which the command and all it started are killed; none when absent. */
+  readonly timeoutMs?: number;
+}
+
+/** A command that runs, as seen by whoever streams it. */
+export interface Running<T> {
+  readonly row: ExecutionRow;
+  readonly process: T;
+  readonly log: LogWriter;
+  readonly head: OutputHead;
+  /** How it ended, after its row was written. */
+  readonly ended: Promise<Ended>;
+}
+
+/** How a command ended. */
+export interface Ended extends Exit {
+  readonly timedOut: boolean;
+  readonly durationMs: number;
+}
+
+type Signal = 'SIGINT' | 'SIGTERM' | 'SIGKILL' | 'SIGHUP';
+type Killable = { kill(signal: Signal): Promise<void> };
+
+const GRACE_MS = 3 * SECOND_MS;
+const TRIM_EVERY_MS = 2 * SECOND_MS;
+
+/** Runs commands and terminals in sandboxes and keeps their history. */
+export class CommandService {
+  private readonly active = new Map<string, { readonly sandboxId: string; readonly process: Killable }>();
+
+  constructor(
+    private readonly app: App,
+    private readonly driver: SandboxDriver,
+    private readonly lifecycle: LifecycleService,
+    private readonly store: ExecutionStore,
+    private readonly events: SandboxEvents,
+    readonly logs: CommandLogs,
+  ) {}
+
+  /** Starts a command that belongs to its caller. Errors: sandbox_not_found, sandbox_wrong_state, invalid_argument. */
+  async start(tenant: string, sandbox: string, request: CommandRequest): Promise<Running<Execution>> {
+    return this.launch(tenant, sandbox, 'command', request, (id, spec) => this.driver.exec(id, spec));
+  }
+
+  /** Starts a command on plain pipes, stdin included. */
+  async startPipe(tenant: string, sandbox: string, request: CommandRequest): Promise<Running<Execution>> {
+    return this.launch(tenant, sandbox, 'pipe', request, (id, spec) =>
+      this.driver.exec(id, { ...spec, stdin: true }),
+    );
+  }
+
+  /** Starts a command, or a login shell, on a terminal. */
+  async startTerminal(
+    tenant: string,
+    sandbox: string,
+    request: CommandRequest,
+    size: TerminalSize,
+  ): Promise<Running<Terminal>> {
+    return this.launch(tenant, sandbox, 'terminal', request, (id, spec) =>
+      this.driver.openTerminal(id, spec, size),
+    );
+  }
+
+  /** Starts a command that belongs to its sandbox: it outlives the request and this process. */
+  async startBackground(tenant: string, sandbox: string, request: CommandRequest): Promise<ExecutionRow> {
+    const box = this.lifecycle.running(tenant, sandbox);
+    const row = this.newRow(box, 'background', request);
+    const logPath = await this.logs.prepare(box.id, row.id);
+    this.store.insert(row);
+    const detached = await this.orForget(row, () => this.driver.spawn(box.id, specOf(row, request), logPath));
+    this.store.update(row.id, { ref: detached.ref });
+    this.watch(row, detached);
+    return row;
+  }
+
+  /** Stops a command and all it started: SIGINT, and SIGKILL when that is not enough. Errors: command_not_found. */
+  async interrupt(tenant: string, sandbox: string, id: string): Promise<void> {
+    const box = this.lifecycle.get(tenant, sandbox);
+    const row = this.store.find(tenant, box.id, id);
+    if (!row) throw fail('command_not_found', { id });
+    const running = this.active.get(id);
+    if (!running) throw fail('failed_precondition', { message: `The command ${id} has ended already.` });
+    await this.end(id, 'SIGINT');
+  }
+
+  /** Sends a signal, and SIGKILL after a grace when the command is still there. */
+  async end(id: string, signal: Signal): Promise<void> {
+    await this.active.get(id)?.process.kill(signal);
+    setTimeout(
+      () =>
+        void this.active
+          .get(id)
+          ?.process.kill('SIGKILL')
+          .catch(() => undefined),
+      GRACE_MS,
+    );
+  }
+
+  /** Errors: sandbox_not_found, command_not_found. */
+  get(tenant: string, sandbox: string, id: string): ExecutionRow {
+    const box = this.lifecycle.get(tenant, sandbox);
+    const row = this.store.find(tenant, box.id, id);
+    if (!row) throw fail('command_not_found', { id });
+    return row;
+  }
+
+  list(
+    tenant: string,
+    sandbox: string,
+    limit: number,
+    offset: number,
+  ): { rows: ExecutionRow[]; total: number } {
+    return this.store.list(tenant, this.lifecycle.get(tenant, sandbox).id, limit, offset);
+  }
+
+  /** Whether something runs in a sandbox. */
+  isBusy(sandboxId: string): boolean {
+    return [...this.active.values()].some((one) => one.sandboxId === sandboxId);
+  }
+
+  totals(tenant: string): { total: number; meanMs: number } {
+    return this.store.totals(tenant);
+  }
+
+  /** Takes up what ran when a former process ended: background commands go on, the others are lost. */
+  async adopt(adopted: readonly Sandbox[]): Promise<void> {
+    const alive = new Set(adopted.map((row) => row.id));
+    for (const row of this.store.running()) {
+      const lives = alive.has(row.sandboxId) && row.kind === 'background' && row.ref !== null;
+      const detached = lives && row.ref ? await this.driver.attach(row.sandboxId, row.ref) : undefined;
+      if (detached) this.watch(row, detached);
+      else
+        this.store.finish(row.id, {
+          state: 'lost',
+          error: 'svc was restarted while it ran',
+          finishedAt: this.app.clock.now(),
+        });
+    }
+  }
+
+  private async launch<T extends Killable & { exited: Promise<Exit> }>(
+    tenant: string,
+    sandbox: string,
+    kind: ExecutionRow['kind'],
+    request: CommandRequest,
+    begin: (id: string, spec: ExecSpec) => Promise<T>,
+  ): Promise<Running<T>> {
+    const box = this.lifecycle.running(tenant, sandbox);
+    const row = this.newRow(box, kind, request);
+    this.store.insert(row);
+    const process = await this.orForget(row, () => begin(box.id, specOf(row, request)));
+    const [log, head] = [this.logs.writer(box.id, row.id), new OutputHead()];
+    const ended = this.follow(row, process, head).finally(() => log.close());
+    ended.catch((error) => this.app.log.error('a command could not be followed', { command: row.id, error }));
+    return { row, process, log, head, ended };
+  }
+
+  /** Runs `begin`; when the command cannot even be handed over, its row says so. */
+  private async orForget<T>(row: ExecutionRow, begin: () => Promise<T>): Promise<T> {
+    try {
+      return await begin();
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      this.store.finish(row.id, { state: 'lost', error: text, finishedAt: this.app.clock.now() });
+      throw error;
+    }
+  }
+
+  private watch(row: ExecutionRow, detached: Detached): void {
+    let dropped = row.logDropped;
+    const trim = setInterval(async () => {
+      const now = await this.logs.trim(row.sandboxId, row.id, dropped);
+      if (now !== dropped) this.store.update(row.id, { logDropped: now });
+      dropped = now;
+    }, TRIM_EVERY_MS);
+    trim.unref();
+    this.follow(row, detached, new OutputHead())
+      .catch((error) =>
+        this.app.log.error('a background command could not be followed', { command: row.id, error }),
+      )
+      .finally(() => clearInterval(trim));
+  }
+
+  private async follow(
+    row: ExecutionRow,
+    process: Killable & { exited: Promise<Exit> },
+    head: OutputHead,
+  ): Promise<Ended> {
+    this.active.set(row.id, { sandboxId: row.sandboxId, process });
+    let timedOut = false;
+    const left = row.deadlineAt === null ? undefined : Math.max(row.deadlineAt - this.app.clock.now(), 0);
+    const timer =
+      left === undefined
+        ? undefined
+        : setTimeout(() => {
+            timedOut = true;
+            void process
+              .kill('SIGKILL')
+              .catch((error) =>
+                this.app.log.error('a command could not be killed', { command: row.id, error }),
+              );
+          }, left);
+    try {
+      const exit = await process.exited;
+      return this.finish(row, { ...exit, timedOut, durationMs: this.app.clock.now() - row.createdAt }, head);
+    } finally {
+      clearTimeout(timer);
+      this.active.delete(row.id);
+      this.lifecycle.touch(row.sandboxId);
+    }
+  }
+
+  private finish(row: ExecutionRow, ended: Ended, head: OutputHead): Ended {
+    const { code, signal, timedOut, durationMs } = ended;
+    const error = reasonOf(ended) ?? null;
+    const change = {
+      state: 'finished' as const,
+      exitCode: code,
+      signal: signal ?? null,
+      timedOut,
+      error,
+      durationMs,
+      stdout: head.text('stdout'),
+      stderr: head.text('stderr'),
+      finishedAt: this.app.clock.now(),
+    };
+    const metadata = { commandId: row.id, exitCode: code };
+    const event = {
+      type: 'command.finished',
+      message: `Exit ${code}: ${row.command.slice(0, 200)}`,
+      metadata,
+      durationMs,
+    };
+    this.events.record(row.tenant, row.sandboxId, event, () => this.store.finish(row.id, change));
+    return ended;
+  }
+
+  private newRow(box: Sandbox, kind: ExecutionRow['kind'], request: CommandRequest): ExecutionRow {
+    checkRequest(request);
+    const now = this.app.clock.now();
+    return {
+      id: newId(kind === 'terminal' ? 'pty' : 'cmd', now),
+      tenant: box.tenant,
+      sandboxId: box.id,
+      kind,
+      command: request.command,
+      ref: null,
+      state: 'running',
+      exitCode: null,
+      signal: null,
+      timedOut: false,
+      error: null,
+      stdout: '',
+      stderr: '',
+      logDropped: 0,
+      deadlineAt: request.timeoutMs ? now + request.timeoutMs : null,
+      durationMs: null,
+      createdAt: now,
+      finishedAt: null,
+    };
+  }
+}
+
+/** Why a command ended badly, for a person; undefined when it ended by itself. */
+export function reasonOf({ timedOut, outOfMemory, startError, signal }: Ended): string | undefined {
+  if (startError) return startError;
+  if (timedOut) return 'killed after its timeout';
+  if (outOfMemory) return 'killed because the sandbox ran out of memory';
+  return signal ? `ended by ${signal}` : undefined;
+}
+
+function specOf(row: ExecutionRow, { command, cwd, env, uid, gid }: CommandRequest): ExecSpec {
+  const argv: ExecSpec['argv'] = command === '' ? ['/bin/sh', '-c', LOGIN_SHELL] : ['/bin/sh', '-c', command];
+  return { id: row.id, argv, cwd, env, uid, gid };
+}
+
+/** Takes bash when the image has it. */
+const LOGIN_SHELL = 'if command -v bash >/dev/null 2>&1; then exec bash -l; else exec sh -l; fi';
+
+function checkRequest({ command, cwd, env }: CommandRequest): void {
+  if (command.includes('\0')) throw invalid({ field: 'command', description: 'must not hold a NUL byte' });
+  if (cwd !== undefined && !cwd.startsWith('/'))
+    throw invalid({ field: 'cwd', description: 'must be an absolute path' });
+  if (cwd?.includes('\0')) throw invalid({ field: 'cwd', description: 'must not hold a NUL byte' });
+  const bad = Object.entries(env ?? {}).find(
+    ([name, value]) => !/^[a-zA-Z_]\w*$/.test(name) || value.includes('\0'),
+  );
+  if (bad)
+    throw invalid({
+      field: `envs.${bad[0]}`,
+      description: 'is not a variable: letters, digits and underscores, and no NUL in the value',
+    });
+}

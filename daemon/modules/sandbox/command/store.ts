@@ -1,0 +1,69 @@
+import { and, avg, count, desc, eq } from 'drizzle-orm';
+import type { Database } from '../../../db/open.ts';
+import { type ExecutionRow, executions } from '../tables.ts';
+
+/** Reads and writes executions. */
+export class ExecutionStore {
+  constructor(private readonly db: Database) {}
+
+  insert(row: ExecutionRow): void {
+    this.db.sql.insert(executions).values(row).run();
+  }
+
+  find(tenant: string, sandboxId: string, id: string): ExecutionRow | undefined {
+    const mine = and(
+      eq(executions.tenant, tenant),
+      eq(executions.sandboxId, sandboxId),
+      eq(executions.id, id),
+    );
+    return this.db.sql.select().from(executions).where(mine).get();
+  }
+
+  list(
+    tenant: string,
+    sandboxId: string,
+    limit: number,
+    offset: number,
+  ): { rows: ExecutionRow[]; total: number } {
+    const where = and(eq(executions.tenant, tenant), eq(executions.sandboxId, sandboxId));
+    const rows = this.db.sql
+      .select()
+      .from(executions)
+      .where(where)
+      .orderBy(desc(executions.createdAt), desc(executions.id))
+      .limit(limit)
+      .offset(offset)
+      .all();
+    const total = this.db.sql.select({ total: count() }).from(executions).where(where).get()?.total ?? 0;
+    return { rows, total };
+  }
+
+  /** Writes how a running execution ended. One that ended already stays as it is. */
+  finish(id: string, change: Partial<ExecutionRow>): void {
+    this.db.sql
+      .update(executions)
+      .set(change)
+      .where(and(eq(executions.id, id), eq(executions.state, 'running')))
+      .run();
+  }
+
+  update(id: string, change: Partial<ExecutionRow>): void {
+    this.db.sql.update(executions).set(change).where(eq(executions.id, id)).run();
+  }
+
+  /** Executions that ran when this was last written, over all tenants. */
+  running(): ExecutionRow[] {
+    return this.db.sql.select().from(executions).where(eq(executions.state, 'running')).all();
+  }
+
+  /** Count and mean duration in milliseconds of a tenant's executions. */
+  totals(tenant: string): { total: number; meanMs: number } {
+    const duration = avg(executions.durationMs);
+    const row = this.db.sql
+      .select({ total: count(), mean: duration })
+      .from(executions)
+      .where(eq(executions.tenant, tenant))
+      .get();
+    return { total: row?.total ?? 0, meanMs: Number(row?.mean ?? 0) };
+  }
+}

@@ -1,0 +1,64 @@
+import { join } from 'node:path';
+import { DAY_MS } from '../../../src/kit/time.ts';
+import type { App, Module } from '../../app.ts';
+import { CommandLogs } from './command/log.ts';
+import { commandRoutes } from './command/routes.ts';
+import { CommandService } from './command/service.ts';
+import { ExecutionStore } from './command/store.ts';
+import type { SandboxDriver } from './drivers/driver.ts';
+import { SandboxEvents } from './history/events.ts';
+import { historyRoutes } from './history/routes.ts';
+import { Expiry } from './lifecycle/expiry.ts';
+import { reconcile } from './lifecycle/reconcile.ts';
+import { lifecycleRoutes } from './lifecycle/routes.ts';
+import { LifecycleService } from './lifecycle/service.ts';
+import { SandboxStore } from './lifecycle/store.ts';
+import { metricsRoutes } from './metrics/routes.ts';
+import { StatsService } from './metrics/service.ts';
+import { templateRoutes } from './templates/routes.ts';
+
+export { selectDriver } from './drivers/select.ts';
+
+/** How long a sandbox that is gone can still be looked at. */
+const REMEMBERED_MS = 30 * DAY_MS;
+
+/** Sandboxes: made, used, watched and ended, on one driver. */
+export function createSandboxModule(
+  app: App,
+  driver: SandboxDriver,
+): Module & { readonly countByState: () => Record<string, number> } {
+  const store = new SandboxStore(app.db);
+  const events = new SandboxEvents(app.db, app.clock, app.bus);
+  const lifecycle = new LifecycleService(app, driver, store, events);
+  const logs = new CommandLogs(join(app.config.dataDir, 'logs'), app.config.get('sandbox.max_log'));
+  const commands = new CommandService(app, driver, lifecycle, new ExecutionStore(app.db), events, logs);
+  const stats = new StatsService(app, driver, lifecycle);
+  const expiry = new Expiry(app, lifecycle, (id) => commands.isBusy(id));
+  const prune = async () => {
+    for (const id of store.prune(app.clock.now() - REMEMBERED_MS)) await logs.remove(id);
+  };
+  return {
+    name: 'sandbox',
+    routes: [
+      ...lifecycleRoutes({ app, driver, lifecycle, commands, stats }),
+      ...commandRoutes(app, driver, lifecycle, commands),
+      ...metricsRoutes(stats),
+      ...historyRoutes(lifecycle, commands, events),
+      ...templateRoutes(),
+    ],
+    countByState: () => Object.fromEntries(store.countByState().map(({ state, total }) => [state, total])),
+    async start() {
+      const { adopted } = await reconcile(lifecycle, driver, app.log);
+      await commands.adopt(adopted);
+      app.bus.on('sandbox.event', ({ type, sandboxId }) => {
+        if (type === 'terminated') stats.forget(sandboxId);
+      });
+      app.jobs.every('sandbox.prune', DAY_MS, prune);
+      expiry.start();
+    },
+    async stop() {
+      expiry.stop();
+      await driver.close();
+    },
+  };
+}

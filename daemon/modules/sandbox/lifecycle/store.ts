@@ -1,0 +1,166 @@
+import { and, asc, count, desc, eq, inArray, isNotNull, lt, ne, or, type SQL, sql } from 'drizzle-orm';
+import type { Database } from '../../../db/open.ts';
+import { type Sandbox, sandboxes } from '../tables.ts';
+import type { State } from './states.ts';
+
+/** Which sandboxes a list is asked for. */
+export interface Filter {
+  readonly states: readonly State[];
+  readonly labels: Readonly<Record<string, string>>;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** Reads and writes sandboxes. */
+export class SandboxStore {
+  constructor(private readonly db: Database) {}
+
+  insert(row: Sandbox): void {
+    this.db.sql.insert(sandboxes).values(row).run();
+  }
+
+  /** A sandbox by id, else by name among those that are not gone, else by session. */
+  find(tenant: string, idOrName: string): Sandbox | undefined {
+    const mine = (condition: SQL | undefined) =>
+      this.db.sql
+        .select()
+        .from(sandboxes)
+        .where(and(eq(sandboxes.tenant, tenant), condition))
+        .orderBy(desc(sandboxes.createdAt))
+        .limit(1)
+        .get();
+    return (
+      mine(eq(sandboxes.id, idOrName)) ??
+      mine(and(eq(sandboxes.name, idOrName), ne(sandboxes.name, ''), ne(sandboxes.state, 'terminated'))) ??
+      mine(eq(sandboxes.sessionId, idOrName))
+    );
+  }
+
+  /** The sandbox that a request with this idempotency key has made. */
+  findByKey(tenant: string, key: string): Sandbox | undefined {
+    return this.db.sql
+      .select()
+      .from(sandboxes)
+      .where(and(eq(sandboxes.tenant, tenant), eq(sandboxes.idempotencyKey, key)))
+      .get();
+  }
+
+  /** Whether a living sandbox of the tenant has this name. */
+  hasName(tenant: string, name: string): boolean {
+    const living = and(
+      eq(sandboxes.tenant, tenant),
+      eq(sandboxes.name, name),
+      ne(sandboxes.state, 'terminated'),
+      ne(sandboxes.state, 'failed'),
+    );
+    return (
+      name !== '' &&
+      this.db.sql.select({ id: sandboxes.id }).from(sandboxes).where(living).get() !== undefined
+    );
+  }
+
+  list(tenant: string, filter: Filter): { rows: Sandbox[]; total: number } {
+    const labels = Object.entries(filter.labels).map(
+      ([name, value]) =>
+        sql`json_extract(${sandboxes.labels}, ${`$."${name.replaceAll('"', '')}"`}) = ${value}`,
+    );
+    const where = and(
+      eq(sandboxes.tenant, tenant),
+      ne(sandboxes.state, 'terminated'),
+      inArray(sandboxes.state, [...filter.states]),
+      ...labels,
+    );
+    const rows = this.db.sql
+      .select()
+      .from(sandboxes)
+      .where(where)
+      .orderBy(desc(sandboxes.createdAt), desc(sandboxes.id))
+      .limit(filter.limit)
+      .offset(filter.offset)
+      .all();
+    const total = this.db.sql.select({ total: count() }).from(sandboxes).where(where).get()?.total ?? 0;
+    return { rows, total };
+  }
+
+  /** Changes a sandbox if it is in one of the states. Returns whether it was. */
+  change(tenant: string, id: string, from: readonly State[], change: Partial<Sandbox>): boolean {
+    const rows = this.db.sql
+      .update(sandboxes)
+      .set(change)
+      .where(and(eq(sandboxes.tenant, tenant), eq(sandboxes.id, id), inArray(sandboxes.state, [...from])))
+      .returning({ id: sandboxes.id })
+      .all();
+    return rows.length > 0;
+  }
+
+  /** All sandboxes of the instance that are not gone, for reconciling. */
+  living(): Sandbox[] {
+    return this.db.sql.select().from(sandboxes).where(ne(sandboxes.state, 'terminated')).all();
+  }
+
+  /** How many sandboxes of the instance use resources now. */
+  countActive(): number {
+    const active = inArray(sandboxes.state, ['pending', 'creating', 'running', 'stopping', 'reviving']);
+    return this.db.sql.select({ total: count() }).from(sandboxes).where(active).get()?.total ?? 0;
+  }
+
+  /** Counts by state, over all tenants. */
+  countByState(): Array<{ state: State; total: number }> {
+    return this.db.sql
+      .select({ state: sandboxes.state, total: count() })
+      .from(sandboxes)
+      .groupBy(sandboxes.state)
+      .all();
+  }
+
+  /** Running sandboxes whose time is over and sleeping ones that are due to be deleted. */
+  due(now: number): Sandbox[] {
+    const expired = and(eq(sandboxes.state, 'running'), lt(sandboxes.expiresAt, now + 1));
+    const deletable = and(
+      inArray(sandboxes.state, ['sleeping', 'archived']),
+      lt(sandboxes.deleteAt, now + 1),
+    );
+    return this.db.sql.select().from(sandboxes).where(or(expired, deletable)).all();
+  }
+
+  /** The next time at which one becomes due. */
+  nextDue(): number | undefined {
+    const expiry = this.db.sql
+      .select({ at: sandboxes.expiresAt })
+      .from(sandboxes)
+      .where(and(eq(sandboxes.state, 'running'), isNotNull(sandboxes.expiresAt)))
+      .orderBy(asc(sandboxes.expiresAt))
+      .limit(1)
+      .get();
+    const deletion = this.db.sql
+      .select({ at: sandboxes.deleteAt })
+      .from(sandboxes)
+      .where(and(inArray(sandboxes.state, ['sleeping', 'archived']), isNotNull(sandboxes.deleteAt)))
+      .orderBy(asc(sandboxes.deleteAt))
+      .limit(1)
+      .get();
+    const times = [expiry?.at, deletion?.at].filter((at) => typeof at === 'number');
+    return times.length > 0 ? Math.min(...times) : undefined;
+  }
+
+  /** Running sandboxes that sleep when nobody uses them. */
+  idlers(): Sandbox[] {
+    const idles = sql`json_extract(${sandboxes.config}, '$.idleMs') > 0`;
+    return this.db.sql
+      .select()
+      .from(sandboxes)
+      .where(and(eq(sandboxes.state, 'running'), idles))
+      .all();
+  }
+
+  /** Forgets sandboxes that ended before a time, with their events and executions. Returns their ids. */
+  prune(before: number): string[] {
+    const gone = and(inArray(sandboxes.state, ['terminated']), lt(sandboxes.updatedAt, before));
+    return this.db.sql
+      .delete(sandboxes)
+      .where(gone)
+      .returning({ id: sandboxes.id })
+      .all()
+      .map(({ id }) => id);
+  }
+}

@@ -1,0 +1,2 @@
+/** The version of this svc, from package.json. */
+export { version } from '../package.json';

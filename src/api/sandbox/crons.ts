@@ -1,0 +1,128 @@
+import { endpoint, type Group } from '../endpoint.ts';
+import { fields, int32, int64, model, oneOf, struct, t, timestamp } from '../schema.ts';
+
+/** A command that runs in a sandbox on a schedule. */
+export const SandboxCron = model('SandboxCron', {
+  id: int64(),
+  tenantId: t.String(),
+  sandboxId: t.String(),
+  sessionId: t.String(),
+  name: t.String(),
+  schedule: t.String(),
+  command: t.String(),
+  workDir: t.String(),
+  timeoutSeconds: int32(),
+  enabled: t.Boolean(),
+  lastRunAt: timestamp(),
+  nextRunAt: timestamp(),
+  runCount: int32(),
+  errorCount: int32(),
+  lastError: t.String(),
+  autoRecreate: t.Boolean(),
+  sandboxConfig: struct(),
+  createdAt: timestamp(),
+  updatedAt: timestamp(),
+});
+
+/** One run of a cron or of a webhook. */
+export const SandboxTrigger = model('SandboxTrigger', {
+  id: int64(),
+  triggerType: oneOf('cron', 'webhook'),
+  triggerId: int64(),
+  sandboxId: t.String(),
+  executionId: t.String(),
+  status: t.String(),
+  error: t.String(),
+  durationMs: int64(),
+  webhookMethod: t.String(),
+  webhookHeaders: struct(),
+  webhookBody: t.String(),
+  createdAt: timestamp(),
+});
+
+const here = { spec: 'agents', tag: 'Sandbox crons' } as const;
+
+/** Commands that run in a sandbox on a schedule. */
+export const sandboxCrons = {
+  ListCrons: endpoint({
+    ...here,
+    id: 'ListCrons',
+    method: 'GET',
+    path: '/v1/sandbox/crons',
+    summary: 'List the scheduled commands',
+    query: fields({ tenantId: t.String(), sandboxId: t.String(), limit: int32(), offset: int32() }),
+    response: model('ListCronsResponse', { crons: t.Array(SandboxCron), total: int32() }),
+    access: 'viewer',
+    unbuilt: true,
+  }),
+  CreateCron: endpoint({
+    ...here,
+    id: 'CreateCron',
+    method: 'POST',
+    path: '/v1/sandbox/crons',
+    summary: 'Schedule a command',
+    body: model('CreateCronRequest', {
+      tenantId: t.String(),
+      sandboxId: t.String(),
+      sessionId: t.String(),
+      name: t.String(),
+      schedule: t.String(),
+      command: t.String(),
+      workDir: t.String(),
+      timeoutSeconds: int32(),
+      autoRecreate: t.Boolean(),
+      sandboxConfig: struct(),
+    }),
+    response: model('CreateCronResponse', { cron: SandboxCron }),
+    access: 'member',
+    unbuilt: true,
+  }),
+  UpdateCron: endpoint({
+    ...here,
+    id: 'UpdateCron',
+    method: 'PATCH',
+    path: '/v1/sandbox/crons/{id}',
+    summary: 'Change a scheduled command',
+    params: t.Object({ id: int64() }),
+    body: model('AgentsServiceUpdateCronBody', {
+      tenantId: t.String(),
+      name: t.String(),
+      schedule: t.String(),
+      command: t.String(),
+      enabled: t.Boolean(),
+      timeoutSeconds: int32(),
+    }),
+    response: model('UpdateCronResponse', { cron: SandboxCron }),
+    access: 'member',
+    unbuilt: true,
+  }),
+  DeleteCron: endpoint({
+    ...here,
+    id: 'DeleteCron',
+    method: 'DELETE',
+    path: '/v1/sandbox/crons/{id}',
+    summary: 'Remove a scheduled command',
+    params: t.Object({ id: int64() }),
+    query: fields({ tenantId: t.String() }),
+    response: model('DeleteCronResponse', { success: t.Boolean(), message: t.String() }),
+    access: 'member',
+    unbuilt: true,
+  }),
+  ListTriggers: endpoint({
+    ...here,
+    id: 'ListTriggers',
+    method: 'GET',
+    path: '/v1/sandbox/triggers',
+    summary: 'List the runs of crons and webhooks, newest first',
+    query: fields({
+      tenantId: t.String(),
+      sandboxId: t.String(),
+      triggerType: oneOf('cron', 'webhook'),
+      limit: int32(),
+      offset: int32(),
+    }),
+    response: model('ListTriggersResponse', { triggers: t.Array(SandboxTrigger), total: int32() }),
+    access: 'viewer',
+    unbuilt: true,
+  }),
+} satisfies Group;

@@ -1,0 +1,98 @@
+import { endpoint, type Group } from '../endpoint.ts';
+import { fields, ids, int32, int64, model, object, struct, t, timestamp } from '../schema.ts';
+
+/** A command that runs in a sandbox when its address is called. */
+export const SandboxWebhookDef = model('SandboxWebhookDef', {
+  id: int64(),
+  tenantId: t.String(),
+  sandboxId: t.String(),
+  sessionId: t.String(),
+  name: t.String(),
+  path: t.String(),
+  url: t.String(),
+  command: t.String(),
+  workDir: t.String(),
+  timeoutSeconds: int32(),
+  enabled: t.Boolean(),
+  rateLimitRpm: int32(),
+  lastTriggeredAt: timestamp(),
+  triggerCount: int32(),
+  errorCount: int32(),
+  lastError: t.String(),
+  autoRecreate: t.Boolean(),
+  sandboxConfig: struct(),
+  createdAt: timestamp(),
+  updatedAt: timestamp(),
+});
+
+const here = { spec: 'agents', tag: 'Sandbox webhooks' } as const;
+
+/** Commands that run in a sandbox when an address is called. */
+export const sandboxWebhooks = {
+  ListWebhooks: endpoint({
+    ...here,
+    id: 'ListWebhooks',
+    method: 'GET',
+    path: '/v1/sandbox/webhooks',
+    summary: 'List the webhooks of sandboxes',
+    query: fields({ tenantId: t.String(), sandboxId: t.String(), limit: int32(), offset: int32() }),
+    response: model('ListWebhooksResponse', { webhooks: t.Array(SandboxWebhookDef), total: int32() }),
+    access: 'viewer',
+    unbuilt: true,
+  }),
+  CreateWebhook: endpoint({
+    ...here,
+    id: 'CreateWebhook',
+    method: 'POST',
+    path: '/v1/sandbox/webhooks',
+    summary: 'Make a webhook that runs a command',
+    body: model('CreateWebhookRequest', {
+      tenantId: t.String(),
+      sandboxId: t.String(),
+      sessionId: t.String(),
+      name: t.String(),
+      path: t.String(),
+      command: t.String(),
+      workDir: t.String(),
+      timeoutSeconds: int32(),
+      rateLimitRpm: int32(),
+      autoRecreate: t.Boolean(),
+      sandboxConfig: struct(),
+    }),
+    response: model('CreateWebhookResponse', { webhook: SandboxWebhookDef, secret: t.String() }),
+    access: 'member',
+    unbuilt: true,
+  }),
+  DeleteWebhook: endpoint({
+    ...here,
+    id: 'DeleteWebhook',
+    method: 'DELETE',
+    path: '/v1/sandbox/webhooks/{id}',
+    summary: 'Remove a webhook',
+    params: t.Object({ id: int64() }),
+    query: fields({ tenantId: t.String() }),
+    response: model('DeleteWebhookResponse', { success: t.Boolean(), message: t.String() }),
+    access: 'member',
+    unbuilt: true,
+  }),
+  InvokeSandboxWebhook: endpoint({
+    ...here,
+    spec: 'extra',
+    id: 'InvokeSandboxWebhook',
+    method: 'POST',
+    path: '/hooks/{path}',
+    summary: 'Run the command of a webhook',
+    params: ids('path'),
+    headers: fields({ 'x-hub-signature-256': t.String() }),
+    rawBody: 'application/json',
+    body: struct(),
+    bodyLimit: 256 * 1024,
+    response: object(
+      'InvokeSandboxWebhookResponse',
+      { triggerId: t.String(), status: t.String() },
+      { executionId: t.String(), exitCode: int32(), stdout: t.String(), stderr: t.String() },
+    ),
+    access: 'public',
+    unbuilt: true,
+  }),
+} satisfies Group;

@@ -1,0 +1,17 @@
+/** Runs work for one key at a time, in the order it came; different keys run side by side. */
+export class KeyedLock {
+  private readonly tails = new Map<string, Promise<unknown>>();
+
+  /** Waits for earlier work of this key, then does this. */
+  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const before = this.tails.get(key) ?? Promise.resolve();
+    const mine = before.then(work, work);
+    const tail = mine.catch(() => undefined);
+    this.tails.set(key, tail);
+    try {
+      return await mine;
+    } finally {
+      if (this.tails.get(key) === tail) this.tails.delete(key);
+    }
+  }
+}
