@@ -163,5 +163,5 @@ export class Jobs {
 function backoff(job: Job): number {
   if (job.everyMs !== null) return job.everyMs;
   const most = Math.min(SECOND_MS * 2 ** (job.attempts - 1), 5 * MINUTE_MS);
-  return most / 2 + Math.random() * (most / 2);
+  return Math.round(most / 2 + Math.random() * (most / 2));
 }
