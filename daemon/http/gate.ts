@@ -87,7 +87,8 @@ class RequestGate implements Gate {
       });
     }
     const { kind, value } = credential;
-    const caller = kind === 'cookie' ? this.authenticator.bySession(value) : this.authenticator.byApiKey(value);
+    const caller =
+      kind === 'cookie' ? this.authenticator.bySession(value) : this.authenticator.byApiKey(value);
     if (!caller) throw fail('unauthenticated', { message: REFUSED[kind] });
     if (kind === 'cookie') this.requireSameOrigin(request, endpoint);
     return caller;
@@ -117,7 +118,9 @@ class RequestGate implements Gate {
     if (!reads && this.site.relationOf(request) === 'cross') throw fail('cross_origin');
     const caller = this.identifyQuietly(request, endpoint, peer) ?? VISITOR;
     const mayClaim = !reads && this.authenticator.local() !== undefined;
-    return mayClaim && isLocalPeer(this.site, request, peer, this.proof) ? { ...caller, local: true } : caller;
+    return mayClaim && isLocalPeer(this.site, request, peer, this.proof)
+      ? { ...caller, local: true }
+      : caller;
   }
 
   private identifyQuietly(request: Request, endpoint: Endpoint, peer: Peer): Caller | undefined {

@@ -16,7 +16,9 @@ test('requests at once with one key do the work once and get one answer', async 
     await Bun.sleep(5);
     return { id: ++made };
   };
-  const answers = await Promise.all([1, 2, 3].map(() => idempotency.once('t', 'k', 'Create', { a: 1 }, work)));
+  const answers = await Promise.all(
+    [1, 2, 3].map(() => idempotency.once('t', 'k', 'Create', { a: 1 }, work)),
+  );
   expect(answers).toEqual([{ id: 1 }, { id: 1 }, { id: 1 }]);
 });
 

@@ -10,6 +10,8 @@ test('parameters are positional in the router and have their names in the call',
 test('text behind a parameter belongs to the path', () => {
   const path = toRouterPath('/openapi/{spec}.json');
   expect(readParams(path, { p0: 'agents.json' })).toEqual({ spec: 'agents' });
-  expect(readParams(path, { p0: 'compat-agents-rest.source.json' })).toEqual({ spec: 'compat-agents-rest.source' });
+  expect(readParams(path, { p0: 'compat-agents-rest.source.json' })).toEqual({
+    spec: 'compat-agents-rest.source',
+  });
   expect(readParams(path, { p0: 'agents' })).toBeUndefined();
 });

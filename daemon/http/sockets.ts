@@ -35,7 +35,16 @@ export function upgrade(
   };
   if (server?.upgrade(request, { data, headers })) return;
   session.closed(1002, 'not a WebSocket request');
-  throw fail('malformed_body', { message: 'This operation is a WebSocket: send Upgrade: websocket.' });
+  throw notASocket();
+}
+
+/** Refuses a plain request before anything is started for it. Errors: malformed_body. */
+export function requireUpgrade(request: Request): void {
+  if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket') throw notASocket();
+}
+
+function notASocket() {
+  return fail('malformed_body', { message: 'This operation is a WebSocket: send Upgrade: websocket.' });
 }
 
 function writerOf(socket: ServerWebSocket<SocketData>, waiting: Array<() => void>): SocketWriter {

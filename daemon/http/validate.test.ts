@@ -24,7 +24,8 @@ function violations(value: unknown, check = body): Record<string, string> {
   try {
     check.check(value);
   } catch (error) {
-    if (error instanceof AppError) return Object.fromEntries(error.violations.map(({ field, description }) => [field, description]));
+    if (error instanceof AppError)
+      return Object.fromEntries(error.violations.map(({ field, description }) => [field, description]));
     throw error;
   }
   return {};
@@ -55,11 +56,19 @@ describe('a wrong field is named, with what it must be', () => {
 
 describe('what clients send in practice is taken', () => {
   test.each<[string, unknown, unknown]>([
-    ['snake_case for camelCase', { command: 'x', network_block_all: true }, { command: 'x', networkBlockAll: true }],
+    [
+      'snake_case for camelCase',
+      { command: 'x', network_block_all: true },
+      { command: 'x', networkBlockAll: true },
+    ],
     ['camelCase for snake_case', { command: 'x', extraSeconds: 5 }, { command: 'x', extra_seconds: 5 }],
     ['a number for a 64-bit integer', { command: 'x', memoryMb: 512 }, { command: 'x', memoryMb: '512' }],
     ['null for absent', { command: 'x', labels: null }, { command: 'x' }],
-    ['keys of a map as they are', { command: 'x', labels: { snake_case: 'v' } }, { command: 'x', labels: { snake_case: 'v' } }],
+    [
+      'keys of a map as they are',
+      { command: 'x', labels: { snake_case: 'v' } },
+      { command: 'x', labels: { snake_case: 'v' } },
+    ],
   ])('%s', (_, value, expected) => {
     expect(body.check(value)).toEqual(expected);
   });
@@ -68,7 +77,11 @@ describe('what clients send in practice is taken', () => {
 test('a query is read from text and ignores what it does not know', () => {
   const Query = model('Query', { limit: int32(), enabled: t.Boolean(), path: t.Array(t.String()) });
   const query = validator(Query, 'query');
-  expect(query.check({ limit: '10', enabled: 'true', path: '/a', other: 'x' })).toEqual({ limit: 10, enabled: true, path: ['/a'] });
+  expect(query.check({ limit: '10', enabled: 'true', path: '/a', other: 'x' })).toEqual({
+    limit: 10,
+    enabled: true,
+    path: ['/a'],
+  });
   expect(violations({ limit: 'ten' }, query)).toHaveProperty('limit', 'must be a whole number');
 });
 

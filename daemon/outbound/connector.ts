@@ -21,15 +21,17 @@ export type Connector = (target: Target, address: string, message: Message) => P
  */
 export const connect: Connector = (target, address, { idleTimeoutMs, keepAlive, ...message }) => {
   message.headers.set('host', target.authority);
-  return fetch(pinnedUrl(target, address), {
+  const init: BunFetchRequestInit = {
     ...message,
+    body: message.body as BodyInit | undefined,
     proxy: false,
     redirect: 'manual',
     decompress: false,
     keepalive: keepAlive,
     timeout: idleTimeoutMs,
     tls: target.host === address ? {} : { serverName: target.host },
-  });
+  };
+  return fetch(pinnedUrl(target, address), init);
 };
 
 /** Whether nothing was sent yet, so that another address may be tried. */

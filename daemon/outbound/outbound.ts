@@ -1,9 +1,10 @@
-import { AppError, fail } from '../../src/errors/app-error.ts';
+import { AppError } from '../../src/errors/app-error.ts';
 import { MINUTE_MS } from '../../src/kit/time.ts';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../log/log.ts';
 import { parseAllow } from './allow.ts';
-import { type Connector, codeOf, connect, isConnectFailure, type Message } from './connector.ts';
+import { type Connector, connect, isConnectFailure, type Message } from './connector.ts';
+import { aborted, connectionError, resolutionError } from './failure.ts';
 import { isBlockedPort } from './ports.ts';
 import { type Answer, createResolver, type Lookup, type Resolver, systemLookup } from './resolver.ts';
 import { parseTarget, refusal, type Target } from './target.ts';
@@ -99,8 +100,7 @@ class Calls {
       return await unlessAborted(this.resolver.resolve(target.host), signal);
     } catch (error) {
       if (signal?.aborted) throw aborted(signal, target);
-      const why = codeOf(error) || 'no answer';
-      throw fail('upstream_failed', { message: `${target.host} could not be resolved (${why}).` });
+      throw resolutionError(error, target);
     }
   }
 
@@ -129,7 +129,7 @@ class Calls {
         if (message.body instanceof ReadableStream || !isConnectFailure(error)) break;
       }
     }
-    throw describe(failure, target, message.signal);
+    throw connectionError(failure, target, message.signal);
   }
 }
 
@@ -163,29 +163,3 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Pr
   signal.addEventListener('abort', leave, { once: true });
   return Promise.race([work, promise]).finally(() => signal.removeEventListener('abort', leave));
 }
-
-function describe(error: unknown, target: Target, signal: AbortSignal | undefined): AppError {
-  if (signal?.aborted) return aborted(signal, target);
-  if (error instanceof Error && error.name === 'TimeoutError') return late(target);
-  const why = REASONS[codeOf(error)] ?? (codeOf(error) || 'the connection failed');
-  return fail('upstream_failed', { message: `${target.authority} could not be reached: ${why}.` });
-}
-
-function aborted(signal: AbortSignal, target: Target): AppError {
-  const timedOut = signal.reason instanceof Error && signal.reason.name === 'TimeoutError';
-  return timedOut ? late(target) : fail('cancelled');
-}
-
-function late(target: Target): AppError {
-  return fail('upstream_timeout', { message: `${target.authority} did not answer in time.` });
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'the connection was refused',
-  ECONNRESET: 'the connection was closed',
-  EPROTO: 'the TLS handshake failed',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate comes from no known authority',
-  CERT_HAS_EXPIRED: 'its certificate has expired',
-};

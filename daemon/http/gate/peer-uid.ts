@@ -23,7 +23,8 @@ export const peerUid: PeerUid = (address, port, localPort) => {
 function findUid(table: string, locals: readonly string[], remotePort: string): number | undefined {
   for (const line of table.split('\n')) {
     const [, local = '', remote = '', state, , , , uid] = line.trim().split(/\s+/);
-    if (state === ESTABLISHED && locals.includes(local) && remote.endsWith(`:${remotePort}`)) return Number(uid);
+    if (state === ESTABLISHED && locals.includes(local) && remote.endsWith(`:${remotePort}`))
+      return Number(uid);
   }
   return undefined;
 }

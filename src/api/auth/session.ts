@@ -2,7 +2,7 @@ import { endpoint, type Group } from '../endpoint.ts';
 import { model, t, timestamp } from '../schema.ts';
 import { UserWithOrganizations } from './users.ts';
 
-const here = { spec: 'auth', tag: 'Sessions' } as const;
+const here = { spec: 'auth', tag: 'Browser sessions' } as const;
 
 /** The session that a cookie stands for. */
 export const session = {

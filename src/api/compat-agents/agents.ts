@@ -42,7 +42,7 @@ export const CompatAgent = open(
   { compaction: agentSettings.compaction, experimental: agentSettings.experimental },
 );
 
-const here = { spec: 'compat-agents-rest', tag: 'Agents', unbuilt: true } as const;
+const here = { spec: 'compat-agents-rest', tag: 'Compat agents', unbuilt: true } as const;
 
 /** Agents, in the wire format of stock clients. */
 export const compatAgents = {

@@ -21,7 +21,7 @@ export const Approval = open('Approval', approval);
 /** An approval with the arguments of the call. */
 export const ApprovalDetail = open('ApprovalDetail', { ...approval, arguments: t.Unknown() });
 
-const here = { spec: 'compat-agents-rest', tag: 'Approvals', unbuilt: true } as const;
+const here = { spec: 'compat-agents-rest', tag: 'Compat approvals', unbuilt: true } as const;
 
 /** Calls that wait for a person. */
 export const compatApprovals = {

@@ -16,7 +16,7 @@ type Part<S> = Value<S> extends undefined ? unknown : Value<S>;
 function method<const E extends Endpoint>(rest: E) {
   return endpoint({
     spec: 'compat-agents',
-    tag: rest.tag,
+    tag: `${rest.tag} (RPC)`,
     id: rest.id as E['id'],
     method: 'POST',
     path: `/${RPC_SERVICE}/${rest.id as E['id']}`,

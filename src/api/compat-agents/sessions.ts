@@ -19,7 +19,7 @@ const SessionAgentRequest = open(
   { ...agentSettings, model: t.String({ minLength: 1 }) },
 );
 
-const here = { spec: 'compat-agents-rest', tag: 'Sessions', unbuilt: true } as const;
+const here = { spec: 'compat-agents-rest', tag: 'Compat sessions', unbuilt: true } as const;
 
 /** Sessions of agents, in the wire format of stock clients. */
 export const compatSessions = {

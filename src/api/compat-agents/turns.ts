@@ -55,7 +55,7 @@ export const SessionTrace = object('SessionTrace', {
 
 const here = {
   spec: 'compat-agents-rest',
-  tag: 'Turns',
+  tag: 'Compat turns',
   method: 'GET',
   access: 'viewer',
   unbuilt: true,

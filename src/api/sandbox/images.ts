@@ -26,7 +26,7 @@ export const BuildImageResponse = object(
   { expires_at: timestamp(), note: t.String() },
 );
 
-const here = { spec: 'guide', tag: 'Images' } as const;
+const here = { spec: 'guide', tag: 'Sandbox images' } as const;
 
 /** Images built from a declaration. */
 export const images = {

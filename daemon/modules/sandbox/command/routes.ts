@@ -2,6 +2,7 @@ import { sandboxCommand } from '../../../../src/api/sandbox/command.ts';
 import { rfc3339 } from '../../../../src/kit/time.ts';
 import type { App } from '../../../app.ts';
 import { implement, type Route } from '../../../http/route.ts';
+import { requireUpgrade } from '../../../http/sockets.ts';
 import { sse } from '../../../http/sse.ts';
 import type { SandboxDriver } from '../drivers/driver.ts';
 import type { LifecycleService } from '../lifecycle/service.ts';
@@ -66,7 +67,9 @@ export function commandRoutes(
         headers: { 'content-type': 'text/plain; charset=utf-8', [CURSOR_HEADER]: String(next) },
       });
     },
-    SandboxPty: async ({ caller, params, query }) => {
+    SandboxPty: async ({ caller, params, query, request: upgrade }) => {
+      lifecycle.running(caller.tenant, params.sandboxId);
+      requireUpgrade(upgrade);
       const request = {
         command: query.command ?? '',
         cwd: query.cwd,

@@ -1,0 +1,119 @@
+import { constants } from 'node:fs';
+import { chmod, link, mkdir, open, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fail } from '../../../../../src/errors/app-error.ts';
+import type { ImageInfo } from '../driver.ts';
+
+/** What must be known of a box besides what the engine keeps, as these things may change between starts. */
+export interface BoxRecord {
+  readonly image: ImageInfo;
+  readonly env: Readonly<Record<string, string>>;
+  readonly workDir: string;
+}
+
+const PRIVATE_DIR = 0o700;
+const PRIVATE_FILE = 0o600;
+/** Any user of the box may put a file there; none may list it or take another's file away. */
+const EXCHANGE_DIR = 0o1733;
+/** A log that any user of the box may append to and none may read. The folders above it are private. */
+const SHARED_LOG = 0o622;
+const NOTE_BYTES = 1024;
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+
+/**
+ * The folder of a box on the host: `box.json`, and `exchange/`, which is mounted into the box. Everything
+ * below `exchange/` is in the box's hands: names there are opened without following links and may lie.
+ */
+export class BoxFolder {
+  readonly exchange: string;
+  private readonly dir: string;
+
+  constructor(dataDir: string, id: string) {
+    this.dir = join(dataDir, 'boxes', id);
+    this.exchange = join(this.dir, 'exchange');
+  }
+
+  /** Makes the folder, or brings it up to date. */
+  async write(record: BoxRecord): Promise<void> {
+    await mkdir(this.dir, { recursive: true, mode: PRIVATE_DIR });
+    await mkdir(this.exchange, { recursive: true });
+    await chmod(this.exchange, EXCHANGE_DIR);
+    const part = join(this.dir, `box.json.${crypto.randomUUID()}`);
+    await writeFile(part, JSON.stringify(record), { mode: PRIVATE_FILE });
+    await rename(part, join(this.dir, 'box.json'));
+  }
+
+  /** Undefined when there is no such folder. */
+  async read(): Promise<BoxRecord | undefined> {
+    const text = await readFile(join(this.dir, 'box.json'), 'utf8').catch(() => undefined);
+    return text === undefined ? undefined : (JSON.parse(text) as BoxRecord);
+  }
+
+  async remove(): Promise<void> {
+    await chmod(this.exchange, PRIVATE_DIR).catch(() => {});
+    await rm(this.dir, { recursive: true, force: true });
+  }
+
+  /**
+   * Gives the box a second name of the log. The box can append to the file and take its own name of it away;
+   * `logPath` stays what it is. Errors: failed_precondition (another file system, no regular file).
+   */
+  async shareLog(commandId: string, logPath: string): Promise<void> {
+    const file = await open(logPath, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, PRIVATE_FILE);
+    try {
+      if (!(await file.stat()).isFile())
+        throw fail('failed_precondition', { message: `${logPath} is no regular file.` });
+      await file.chmod(SHARED_LOG);
+      await link(logPath, this.path(commandId, 'log'));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
+      const message = `${logPath} must be on the same file system as ${this.dir}.`;
+      throw fail('failed_precondition', { message });
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Takes the box's name of the log away; processes that have it open keep it. */
+  async unshareLog(commandId: string): Promise<void> {
+    await unlink(this.path(commandId, 'log')).catch(() => {});
+  }
+
+  /** Why a command could not start, in the words of its launcher; undefined when it did. */
+  async takeComplaint(commandId: string): Promise<string | undefined> {
+    const text = await this.readNote(commandId, 'error');
+    if (text !== undefined) await unlink(this.path(commandId, 'error')).catch(() => {});
+    return text;
+  }
+
+  /** The exit code that a detached command left; undefined when it left none. */
+  async exitCode(commandId: string): Promise<number | undefined> {
+    const text = (await this.readNote(commandId, 'exit')) ?? '';
+    return /^\d{1,3}$/.test(text) && Number(text) <= 255 ? Number(text) : undefined;
+  }
+
+  private path(commandId: string, kind: NoteKind): string {
+    return join(this.exchange, noteName(commandId, kind));
+  }
+
+  private async readNote(commandId: string, kind: NoteKind): Promise<string | undefined> {
+    const file = await open(this.path(commandId, kind), O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(
+      () => undefined,
+    );
+    if (!file) return undefined;
+    try {
+      if (!(await file.stat()).isFile()) return undefined;
+      const { buffer, bytesRead } = await file.read(new Uint8Array(NOTE_BYTES), 0, NOTE_BYTES, 0);
+      return new TextDecoder().decode(buffer.subarray(0, bytesRead));
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+type NoteKind = 'log' | 'error' | 'exit';
+
+/** The name of a command's file in the exchange folder, the same inside and outside. */
+export function noteName(commandId: string, kind: NoteKind): string {
+  return `${commandId}.${kind}`;
+}

@@ -1,0 +1,93 @@
+import type { ContainerCreateOptions } from 'dockerode';
+import type { BoxSpec, Limits } from '../driver.ts';
+import { IMAGE_LABEL, INSTANCE_LABEL, type Names, SANDBOX_LABEL } from './names.ts';
+import { EXCHANGE, SCRIPTS } from './scripts.ts';
+
+const MIB = 1024 * 1024;
+const NANO = 1e9;
+const MIN_MEMORY_MB = 6;
+
+/** What root in a box may do: own files, change users, signal, bind low ports. Its users have none of it. */
+export const CAPABILITIES = [
+  'CHOWN',
+  'DAC_OVERRIDE',
+  'FOWNER',
+  'FSETID',
+  'KILL',
+  'NET_BIND_SERVICE',
+  'SETGID',
+  'SETUID',
+] as const;
+
+/** Limits in the engine's words; the same at creation and for an update. @param cores how many the engine has */
+export function engineLimits({ cpu, memoryMb, pids }: Limits, cores: number) {
+  const memory = Math.round(Math.max(memoryMb, MIN_MEMORY_MB) * MIB);
+  return {
+    NanoCpus: Math.round(Math.min(cpu, cores) * NANO),
+    Memory: memory,
+    MemorySwap: memory,
+    PidsLimit: pids,
+  };
+}
+
+/** Everything that differs between boxes. */
+export interface ContainerParts {
+  readonly names: Names;
+  readonly spec: BoxSpec;
+  /** Exact identity of the image. */
+  readonly imageId: string;
+  readonly workDir: string;
+  readonly network: string;
+  /** The exchange folder on the host. */
+  readonly exchange: string;
+  readonly cores: number;
+}
+
+/** The container of a box. Its first process only prepares and sleeps; commands are execs. */
+export function containerConfig(parts: ContainerParts): ContainerCreateOptions {
+  const { names, spec, imageId, workDir } = parts;
+  return {
+    name: names.container(spec.id),
+    Image: imageId,
+    Hostname: 'sandbox',
+    User: '0:0',
+    WorkingDir: '/',
+    Entrypoint: ['/bin/sh', '-c', SCRIPTS.init, 'svc-init'],
+    Cmd: [workDir],
+    Tty: false,
+    OpenStdin: false,
+    AttachStdout: true,
+    AttachStderr: true,
+    Healthcheck: { Test: ['NONE'] },
+    StopSignal: 'SIGTERM',
+    Labels: {
+      [INSTANCE_LABEL]: names.instance,
+      [SANDBOX_LABEL]: spec.id,
+      [IMAGE_LABEL]: spec.image,
+    },
+    HostConfig: hostConfig(parts),
+  };
+}
+
+function hostConfig({
+  spec,
+  network,
+  exchange,
+  cores,
+}: ContainerParts): ContainerCreateOptions['HostConfig'] {
+  return {
+    ...engineLimits(spec.limits, cores),
+    Init: true,
+    Privileged: false,
+    CapDrop: ['ALL'],
+    CapAdd: [...CAPABILITIES],
+    SecurityOpt: ['no-new-privileges:true'],
+    NetworkMode: network,
+    IpcMode: 'private',
+    CgroupnsMode: 'private',
+    Binds: [`${exchange}:${EXCHANGE}:rw,Z`],
+    LogConfig: { Type: 'none', Config: {} },
+    RestartPolicy: { Name: 'no' },
+    Ulimits: [{ Name: 'core', Soft: 0, Hard: 0 }],
+  };
+}

@@ -1,0 +1,93 @@
+import { dlopen, ptr, read } from 'bun:ffi';
+
+const AT_FDCWD = -100;
+const AT_EMPTY_PATH = 0x1000;
+const OPEN_TREE_CLONE = 1;
+const O_CLOEXEC = 0o2000000;
+const MOVE_MOUNT_F_EMPTY_PATH = 4;
+const S_IFCHR = 0o020000;
+const MOUNT_ATTR_RDONLY = 0x1n;
+const MOUNT_ATTR_NOSUID = 0x2n;
+const MOUNT_ATTR_NODEV = 0x4n;
+const MOUNT_ATTR_IDMAP = 0x100000n;
+const MOUNT_ATTR_SIZE = 32;
+
+/** Numbers of the calls that libc of older systems does not wrap; the mount calls are the same everywhere. */
+const NUMBERS = {
+  openTree: 428,
+  moveMount: 429,
+  mountSetattr: 442,
+  ...(process.arch === 'arm64' ? { mknodat: 33, lsetxattr: 6 } : { mknodat: 259, lsetxattr: 189 }),
+};
+
+/** A system call that failed, with its errno. */
+export class SyscallError extends Error {
+  constructor(
+    readonly call: string,
+    readonly errno: number,
+  ) {
+    super(`${call} failed with errno ${errno}`);
+    this.name = 'SyscallError';
+  }
+}
+
+type Argument = number | bigint | Uint8Array | BigUint64Array;
+
+let library: ReturnType<typeof open> | undefined;
+
+function open() {
+  const path = process.arch === 'arm64' ? 'libc.musl-aarch64.so.1' : 'libc.musl-x86_64.so.1';
+  const symbols = {
+    syscall: { args: ['i64', 'i64', 'i64', 'i64', 'i64', 'i64'], returns: 'i64' },
+    __errno_location: { args: [], returns: 'ptr' },
+  } as const;
+  try {
+    return dlopen('libc.so.6', symbols).symbols;
+  } catch {
+    return dlopen(path, symbols).symbols;
+  }
+}
+
+function call(name: keyof typeof NUMBERS, ...given: Argument[]): number {
+  library ??= open();
+  const raw = given.map((value) => (typeof value === 'object' ? ptr(value) : value));
+  const [a = 0, b = 0, c = 0, d = 0, e = 0] = raw;
+  const result = Number(library.syscall(NUMBERS[name], a, b, c, d, e));
+  if (result >= 0) return result;
+  const errno = library.__errno_location();
+  throw new SyscallError(name, errno === null ? 0 : read.i32(errno));
+}
+
+const text = (value: string): Uint8Array => new TextEncoder().encode(`${value}\0`);
+
+/**
+ * Attaches a copy of the mount at `source` (without what is mounted below it) at `target`: read-only, without
+ * devices and set-id, its owners shifted by the user namespace behind `userNamespaceFd`. Linux 5.12 and later.
+ * Errors: SyscallError.
+ */
+export function mountShifted(
+  source: string,
+  target: string,
+  userNamespaceFd: number,
+  close: (fd: number) => void,
+): void {
+  const tree = call('openTree', AT_FDCWD, text(source), OPEN_TREE_CLONE | O_CLOEXEC);
+  try {
+    const flags = MOUNT_ATTR_IDMAP | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+    const attributes = new BigUint64Array([flags, 0n, 0n, BigInt(userNamespaceFd)]);
+    call('mountSetattr', tree, text(''), AT_EMPTY_PATH, attributes, MOUNT_ATTR_SIZE);
+    call('moveMount', tree, text(''), AT_FDCWD, text(target), MOVE_MOUNT_F_EMPTY_PATH);
+  } finally {
+    close(tree);
+  }
+}
+
+/** Marks `path`, which must not exist, as deleted for overlayfs: a character device 0:0. Errors: SyscallError. */
+export function makeWhiteout(path: string): void {
+  call('mknodat', AT_FDCWD, text(path), S_IFCHR, 0);
+}
+
+/** Makes a directory hide what the layers below have in it. Errors: SyscallError. */
+export function makeOpaque(path: string): void {
+  call('lsetxattr', text(path), text('trusted.overlay.opaque'), new TextEncoder().encode('y'), 1, 0);
+}
