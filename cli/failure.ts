@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
+import { RemoteError } from '../src/client/remote-error.ts';
 import { AppError } from '../src/errors/app-error.ts';
 import { EXIT } from '../src/errors/codes.ts';
-import { RemoteError } from '../src/client/remote-error.ts';
 import { printable } from './ui/table.ts';
 import type { Terminal } from './ui/terminal.ts';
 

@@ -29,13 +29,13 @@ export async function runProgram(argv: readonly string[], start: Start): Promise
 
 /** The commands as commander has them, with nothing loaded but names and summaries. */
 export function makeProgram(start: Start, done: (code: number) => void = () => undefined): Command {
-  const program = base(new Command('svc'), start.terminal)
+  const program = base(new Command('svc'), 'svc', start.terminal)
     .description('An LLM gateway, agents and isolated sandboxes on your machine.')
     .version(`svc ${version}`, '-v, --version', 'Print the version')
     .option('--api-url <url>', 'Address of the daemon (SVC_API_URL)')
     .option('--api-key <key>', 'API key (better: SVC_API_KEY, or svc login)')
     .option('--context <name>', 'Context to use in place of the active one');
-  addCommands(program, tree, start, done);
+  addCommands(program, 'svc', tree, start, done);
   program.addHelpText('after', `\nStart here:\n  svc up\n\nMore on a command: svc <command> --help`);
   return program;
 }
@@ -46,12 +46,20 @@ export async function loadAll(command: Command): Promise<void> {
   await Promise.all(command.commands.map(loadAll));
 }
 
-function addCommands(parent: Command, branch: Branch, start: Start, done: (code: number) => void): void {
+function addCommands(
+  parent: Command,
+  path: string,
+  branch: Branch,
+  start: Start,
+  done: (code: number) => void,
+): void {
   parent.hook('preSubcommand', async (_, child) => LOADERS.get(child)?.());
   for (const [name, entry] of Object.entries(branch.commands)) {
-    const child = base(parent.createCommand(name), start.terminal).summary(entry.summary).description(entry.summary);
+    const child = base(parent.createCommand(name), `${path} ${name}`, start.terminal)
+      .summary(entry.summary)
+      .description(entry.summary);
     parent.addCommand(child);
-    if ('commands' in entry) addCommands(child, entry, start, done);
+    if ('commands' in entry) addCommands(child, `${path} ${name}`, entry, start, done);
     else LOADERS.set(child, () => configure(child, entry, start, done));
   }
 }
@@ -73,7 +81,8 @@ async function configure(
   });
 }
 
-function base(command: Command, terminal: Terminal): Command {
+/** A command with the manners that all share. `path` is how it is called: `svc sandbox create`. */
+function base(command: Command, path: string, terminal: Terminal): Command {
   return command
     .exitOverride()
     .helpCommand(false)
@@ -87,7 +96,7 @@ function base(command: Command, terminal: Terminal): Command {
       getErrHasColors: () => false,
       outputError: (text, write) => write(text.replace(/^error:/, terminal.err.style.red('error:'))),
     })
-    .showHelpAfterError(terminal.err.style.cyan('hint:') + ' See the options: add --help');
+    .showHelpAfterError(`${terminal.err.style.cyan('hint:')} ${path} --help`);
 }
 
 function globalFlags(command: Command): GlobalFlags {
@@ -95,7 +104,11 @@ function globalFlags(command: Command): GlobalFlags {
   return { apiUrl, apiKey, context };
 }
 
-/** `svc help sandbox create` is `svc sandbox create --help`: only the latter loads the command it explains. */
+/**
+ * `svc` alone shows the help. `svc help sandbox create` is `svc sandbox create --help`:
+ * only the latter loads the command that it explains.
+ */
 function withoutHelpWord(argv: readonly string[]): string[] {
+  if (argv.length === 0) return ['--help'];
   return argv[0] === 'help' ? [...argv.slice(1), '--help'] : [...argv];
 }

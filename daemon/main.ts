@@ -9,6 +9,7 @@ import { Config } from './config/config.ts';
 import { prepareDataDir } from './data-dir.ts';
 import { openDatabase } from './db/open.ts';
 import { instanceName, SettingStore } from './db/settings.ts';
+import { homeResponse } from './http/assets.ts';
 import { docsResponse } from './http/docs.ts';
 import { createGate } from './http/gate.ts';
 import { Idempotency } from './http/idempotency.ts';
@@ -44,7 +45,8 @@ export async function serve({ flags, configFile }: ServeOptions): Promise<Runnin
   const unlock = lockDataDir(config.dataDir);
   const app = createApp(config);
   const metrics = createMetrics();
-  const auth = createAuthModule(app);
+  let port = config.get('server.port');
+  const auth = createAuthModule(app, { port: () => port });
   const driver = await selectDriver({
     ...app,
     instance: instanceName(new SettingStore(app.db), app.clock.now()),
@@ -54,7 +56,7 @@ export async function serve({ flags, configFile }: ServeOptions): Promise<Runnin
   const modules: readonly Module[] = [
     auth,
     sandbox,
-    createGatewayModule(app),
+    createGatewayModule(app, metrics),
     createSystemModule(app, metrics),
   ];
   for (const module of modules) await module.start?.();
@@ -62,9 +64,11 @@ export async function serve({ flags, configFile }: ServeOptions): Promise<Runnin
   app.jobs.every('idempotency.prune', 3_600_000, () => idempotency.prune());
   app.jobs.start();
   const routes = modules.flatMap((module) => module.routes);
-  const gate = createGate(config, auth.authenticator);
-  const edge = mount({ operations, routes, gate, idempotency, metrics, log: app.log, page: docsResponse });
-  const listening = await listen(edge, config.get('server.host'), config.get('server.port'));
+  const gate = createGate(config, auth.authenticator, { port: () => port });
+  const page = (request: Request) => homeResponse(request) ?? docsResponse(request);
+  const edge = mount({ operations, routes, gate, idempotency, metrics, log: app.log, page });
+  const listening = await listen(edge, config.get('server.host'), port);
+  port = listening.port;
   const url = `http://${hostForUrl(config.get('server.host'))}:${listening.port}`;
   app.log.info('ready', { url, driver: driver.name, dataDir: config.dataDir });
   return {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { fail, invalid } from '../../src/errors/app-error.ts';
 import type { Credential } from '../../src/client/address.ts';
+import { fail, invalid } from '../../src/errors/app-error.ts';
 import { configDir, type Env } from './paths.ts';
 import { readText, writePrivate } from './private-file.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { readDaemonRecord } from '../daemon/record.ts';
 import { dataDir, type Env } from './paths.ts';
 import { readText } from './private-file.ts';
-import { readDaemonRecord } from '../daemon/record.ts';
 
 const DEFAULT_URL = 'http://127.0.0.1:8089';
 
@@ -13,7 +13,7 @@ export interface LocalInstance {
 
 /** What the data directory tells about the instance of this machine. */
 export function localInstance(env: Env, dir: string = dataDir(env)): LocalInstance {
-  return { url: readDaemonRecord(dir)?.url ?? DEFAULT_URL, apiKey: readRootKey(dir) };
+  return { url: readDaemonRecord(dir)?.url ?? DEFAULT_URL, apiKey: env.SVC_ROOT_API_KEY || readRootKey(dir) };
 }
 
 /** The admin key that the first start wrote; undefined when there is none or it may not be read. */

@@ -53,7 +53,13 @@ async function open(
   { sandbox, command, cwd, uid, env = {} }: RemoteCommand,
   terminal: { tty: boolean; cols?: number; rows?: number },
 ): Promise<CommandSession> {
-  const query = { ...terminal, command, cwd, uid, env: Object.entries(env).map(([name, value]) => `${name}=${value}`) };
+  const query = {
+    ...terminal,
+    command,
+    cwd,
+    uid,
+    env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
+  };
   if (encodeURIComponent(JSON.stringify(query)).length > MAX_LINE) {
     throw invalid({
       field: 'command',

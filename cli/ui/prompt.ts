@@ -32,7 +32,8 @@ async function readLine(terminal: Terminal, question: string, echo: boolean): Pr
       const onData = (data: Buffer) => {
         for (const key of data.toString('utf8')) {
           if (key === '\r' || key === '\n') return finish(() => resolve(line));
-          if (key === CTRL_C || (key === CTRL_D && line === '')) return finish(() => reject(fail('cancelled')));
+          if (key === CTRL_C || (key === CTRL_D && line === ''))
+            return finish(() => reject(fail('cancelled')));
           line = take(line, key);
           if (echo) terminal.err.write(`\r\x1b[K${question}: ${line}`);
         }

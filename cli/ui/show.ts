@@ -12,11 +12,13 @@ export interface Listing<Row> {
   readonly rows: readonly Row[];
   /** What to say on stderr when there are none. */
   readonly none: string;
+  /** false leaves the heading out, where a list goes on. */
+  readonly heading?: boolean;
 }
 
 /** Prints a list: a table on a terminal, tab-separated lines for programs. */
-export function showList<Row>(cli: Cli, { columns, rows, none }: Listing<Row>): void {
-  cli.terminal.out.write(formatTable(columns, rows, cli.terminal.out));
+export function showList<Row>(cli: Cli, { columns, rows, none, heading }: Listing<Row>): void {
+  cli.terminal.out.write(formatTable(columns, rows, cli.terminal.out, heading));
   if (rows.length === 0 && cli.terminal.err.isTty) cli.terminal.note(none);
 }
 

@@ -20,9 +20,10 @@ export function formatTable<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
   stream: OutputStream,
+  heading = true,
 ): string {
   if (rows.length === 0) return '';
-  return stream.isTty ? formatAligned(columns, rows, stream) : formatTsv(columns, rows);
+  return stream.isTty ? formatAligned(columns, rows, stream, heading) : formatTsv(columns, rows);
 }
 
 /** Names and values below each other, the names aligned; tab-separated for programs. Absent values are left out. */
@@ -30,7 +31,9 @@ export function formatFields(
   fields: ReadonlyArray<readonly [name: string, value: string | undefined]>,
   stream: OutputStream,
 ): string {
-  const present = fields.flatMap(([name, value]) => (value === undefined || value === '' ? [] : [{ name, value }]));
+  const present = fields.flatMap(([name, value]) =>
+    value === undefined || value === '' ? [] : [{ name, value }],
+  );
   if (!stream.isTty) return present.map(({ name, value }) => `${name}\t${oneLine(value)}\n`).join('');
   const width = Math.max(0, ...present.map(({ name }) => Bun.stringWidth(name)));
   return present
@@ -54,10 +57,13 @@ function formatAligned<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
   { style, columns: width }: OutputStream,
+  heading: boolean,
 ): string {
   const cells = rows.map((row) => columns.map(({ text }) => oneLine(printable(text(row) ?? ''))));
   const widths = fit(
-    columns.map(({ title }, i) => Math.max(Bun.stringWidth(title), ...cells.map((line) => Bun.stringWidth(line[i] ?? '')))),
+    columns.map(({ title }, i) =>
+      Math.max(Bun.stringWidth(title), ...cells.map((line) => Bun.stringWidth(line[i] ?? ''))),
+    ),
     width,
   );
   const line = (texts: readonly string[]) =>
@@ -65,7 +71,8 @@ function formatAligned<Row>(
       .map((text, i) => pad(cut(text, widths[i] ?? 0), widths[i] ?? 0, columns[i]?.align))
       .join(GAP)
       .trimEnd();
-  return [style.bold(line(columns.map(({ title }) => title))), ...cells.map(line), ''].join('\n');
+  const titles = heading ? [style.bold(line(columns.map(({ title }) => title)))] : [];
+  return [...titles, ...cells.map(line), ''].join('\n');
 }
 
 /** Narrows the widest columns until the line fits; none falls below 8 unless it is narrower by itself. */

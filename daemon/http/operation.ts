@@ -37,8 +37,9 @@ export function operation(
   const read = inputReader(endpoint, path);
   return async (arrival) => {
     const { request, server } = arrival;
-    const peer = server?.requestIP(request)?.address ?? '';
-    const caller = await tools.gate.admit(request, endpoint, peer);
+    const socket = server?.requestIP(request);
+    const peer = socket?.address ?? '';
+    const caller = await tools.gate.admit(request, endpoint, peer, socket?.port);
     if (!route) throw fail('not_built', { operation: endpoint.id });
     const input = await read(arrival);
     server?.timeout(request, 0);
@@ -62,8 +63,8 @@ async function handle(
   idempotency: Idempotency,
 ): Promise<unknown> {
   const key = call.idempotencyKey;
-  const once =
-    key !== undefined && endpoint.method === 'POST' && !endpoint.stream && endpoint.access !== 'public';
+  const answersJson = !endpoint.stream && !endpoint.chunk;
+  const once = key !== undefined && endpoint.method === 'POST' && answersJson && endpoint.access !== 'public';
   if (!once) return route.handle(call);
   const input = [call.params, call.query, call.body];
   return idempotency.once(call.caller.tenant, key, endpoint.id, input, async () => {

@@ -43,7 +43,14 @@ export function createLog({ level, format, write = (line) => process.stderr.writ
 }
 
 /** A log that keeps nothing, for tests. */
-export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {}, announce() {}, with: () => silentLog };
+export const silentLog: Log = {
+  debug() {},
+  info() {},
+  warn() {},
+  error() {},
+  announce() {},
+  with: () => silentLog,
+};
 
 function wrap(logger: pino.Logger): Log {
   const at =

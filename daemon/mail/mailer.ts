@@ -34,7 +34,9 @@ export function createMailer(config: Config): Mailer {
       try {
         await mailer.sendMail({ ...mail, from: config.get('mail.from') });
       } catch (error) {
-        throw fail('upstream_failed', { message: `The mail server did not take the letter: ${reason(error)}` });
+        throw fail('upstream_failed', {
+          message: `The mail server did not take the letter: ${reason(error)}`,
+        });
       }
     },
   };

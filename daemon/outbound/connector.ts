@@ -29,7 +29,7 @@ export const connect: Connector = (target, address, { idleTimeoutMs, keepAlive, 
     decompress: false,
     keepalive: keepAlive,
     timeout: idleTimeoutMs,
-    tls: target.host === address ? {} : { serverName: target.host },
+    tls: target.protocol === 'http:' || target.host === address ? undefined : { serverName: target.host },
   };
   return fetch(pinnedUrl(target, address), init);
 };

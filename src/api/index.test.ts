@@ -47,7 +47,7 @@ describe('the contract', () => {
 
   test('declares exactly the parameters that the path has', () => {
     for (const { path, params, id } of operations) {
-      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
       expect({ id, names: Object.keys(params?.properties ?? {}).sort() }).toEqual({
         id,
         names: inPath.sort(),

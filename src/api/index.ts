@@ -8,6 +8,8 @@ import { agentSpawn } from './agents/spawn.ts';
 import { agentTriggers } from './agents/triggers.ts';
 import { agentTurns } from './agents/turns.ts';
 import { apiKeys } from './api-keys/keys.ts';
+import { exchange } from './auth/exchange.ts';
+import { launch } from './auth/launch.ts';
 import { login } from './auth/login.ts';
 import { session } from './auth/session.ts';
 import { team } from './auth/team.ts';
@@ -68,6 +70,8 @@ import { workflowVersions } from './workflows/versions.ts';
 /** Every group of operations that the service has, by the name that its module implements. */
 export const groups = {
   login,
+  exchange,
+  launch,
   session,
   team,
   apiKeys,

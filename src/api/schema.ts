@@ -18,39 +18,41 @@ TypeRegistry.Set<{ enum: readonly string[] }>(STRING_ENUM, (schema, value) =>
   schema.enum.includes(String(value)),
 );
 
-/** A named object all of whose fields are optional, as the published reference has them. */
-export function model<const P extends TProperties>(name: string, properties: P) {
-  return Type.Partial(Type.Object(properties), { $id: name });
+type Optional<P extends TProperties> = { [K in keyof P]: TOptional<P[K]> };
+
+/** Every field optional. A plain mapped type: TypeBox's Partial costs the checker a tenth more for the whole tree. */
+function optional<const P extends TProperties>(properties: P): Optional<P> {
+  const marked = Object.entries(properties).map(([name, schema]) => [name, Type.Optional(schema)]);
+  return Object.fromEntries(marked) as Optional<P>;
 }
 
-/** Required and optional properties side by side. */
-type Shape<R extends TProperties, O extends TProperties> = R & { [K in keyof O]: TOptional<O[K]> };
-
-function shape<R extends TProperties, O extends TProperties>(required: R, optional: O) {
-  return { ...required, ...Type.Partial(Type.Object(optional)).properties } as unknown as Shape<R, O>;
+/** A named object all of whose fields are optional, as the published reference has them. */
+export function model<const P extends TProperties>(name: string, properties: P) {
+  return Type.Object(optional(properties), { $id: name });
 }
 
 /** A named object whose first fields are required and whose second ones are not. */
 export function object<const R extends TProperties, const O extends TProperties = Record<never, never>>(
   name: string,
   required: R,
-  optional: O = {} as O,
+  others: O = {} as O,
 ) {
-  return Type.Object(shape(required, optional), { $id: name });
+  return Type.Object({ ...required, ...optional(others) } as R & Optional<O>, { $id: name });
 }
 
 /** As `object`, but fields that it does not name pass through: the wire formats of others grow. */
 export function open<const R extends TProperties, const O extends TProperties = Record<never, never>>(
   name: string,
   required: R,
-  optional: O = {} as O,
+  others: O = {} as O,
 ) {
-  return Type.Object(shape(required, optional), { $id: name, additionalProperties: true });
+  const properties = { ...required, ...optional(others) } as R & Optional<O>;
+  return Type.Object(properties, { $id: name, additionalProperties: true });
 }
 
 /** Optional fields without a name of their own, as a query has them. */
 export function fields<const P extends TProperties>(properties: P) {
-  return Type.Partial(Type.Object(properties));
+  return Type.Object(optional(properties));
 }
 
 /** Path parameters that are plain strings. */

@@ -46,9 +46,16 @@ export interface Credential {
   readonly cookie?: string;
 }
 
-/** The credential as each surface takes it: a bearer token under /compat/v1, a header of our own elsewhere. */
-export function credentialHeaders(path: string, { apiKey, cookie }: Credential): Record<string, string> {
-  if (!apiKey) return cookie ? { cookie } : {};
+/**
+ * The credential as each surface takes it: a bearer token under /compat/v1, a header of our own elsewhere.
+ * A session counts only for requests that come from the daemon's own origin, so it travels with it.
+ */
+export function credentialHeaders(
+  url: string,
+  path: string,
+  { apiKey, cookie }: Credential,
+): Record<string, string> {
+  if (!apiKey) return cookie ? { cookie, origin: new URL(url).origin } : {};
   return path.startsWith('/compat/') ? { authorization: `Bearer ${apiKey}` } : { 'x-svc-api-key': apiKey };
 }
 

@@ -84,7 +84,7 @@ class HttpClient implements Client {
     const path = pathOf(endpoint, (args[0] ?? {}) as PlainInput);
     return openSocket({
       url: `${this.url.replace(/^http/, 'ws')}${path}`,
-      headers: credentialHeaders(path, this.options),
+      headers: credentialHeaders(this.url, path, this.options),
       signal: args[1]?.signal,
       explain: () => this.request({ method: 'GET', path, signal: args[1]?.signal }),
     });
@@ -94,7 +94,7 @@ class HttpClient implements Client {
     try {
       return await this.send(`${this.url}${raw.path}`, {
         method: raw.method,
-        headers: { ...credentialHeaders(raw.path, this.options), ...raw.headers },
+        headers: { ...credentialHeaders(this.url, raw.path, this.options), ...raw.headers },
         body: raw.body,
         signal: raw.signal,
         redirect: 'manual',

@@ -29,7 +29,7 @@ export interface Seen {
 
 /** Models of the upstream that misbehave, by name; every other name answers. */
 export const MISBEHAVIOURS = {
-  'fails-midstream': 'breaks the connection in the middle of an event',
+  'fails-midstream': 'breaks the connection in the middle of an event, or of a whole answer',
   hangs: 'never answers',
   'hangs-midstream': 'falls silent after three words',
   trickles: 'sends a byte a millisecond',
@@ -48,7 +48,7 @@ const API_KEY = 'sk-test-upstream-0123456789';
 
 /** Starts one on a free port. */
 export async function startUpstream(): Promise<TestUpstream> {
-  const child = Bun.spawn([process.execPath, 'run', import.meta.path], { stdout: 'pipe', stderr: 'inherit' });
+  const child = Bun.spawn([process.execPath, 'run', import.meta.path], { stdout: 'pipe', stderr: 'ignore' });
   const line = await child.stdout.getReader().read();
   const [port, resetPort] = new TextDecoder().decode(line.value).trim().split(' ');
   const origin = `http://127.0.0.1:${port}`;
@@ -97,6 +97,7 @@ async function complete(request: Request): Promise<Response> {
     'set-cookie': 'a=b',
     'x-ratelimit-remaining-requests': '59',
   };
+  if (!body.stream && body.model === 'fails-midstream') return brokenOff(wholeCompletion(body));
   if (!body.stream) return Response.json(wholeCompletion(body), { headers });
   return new Response(stream(body, request.signal), {
     headers: { ...headers, 'content-type': 'text/event-stream; charset=utf-8' },
@@ -136,6 +137,19 @@ function failure(
   headers: Record<string, string> = {},
 ): Response {
   return Response.json({ error: { message, type: 'test_error', param: null, code } }, { status, headers });
+}
+
+function brokenOff(completion: object): Response {
+  const pieces = [JSON.stringify(completion).slice(0, 20)];
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const piece = pieces.shift();
+      if (piece === undefined) return controller.error(new Error('broken off'));
+      controller.enqueue(new TextEncoder().encode(piece));
+      await Bun.sleep(5);
+    },
+  });
+  return new Response(body, { headers: { 'content-type': 'application/json' } });
 }
 
 /** The events of a completion, cut at bytes that have nothing to do with where events end. */

@@ -1,5 +1,5 @@
 import type { Endpoint, RoutePath } from '../../../src/api/endpoint.ts';
-import type { TSchema } from '../../../src/api/schema.ts';
+import { type TSchema, t } from '../../../src/api/schema.ts';
 import type { Json } from './schema.ts';
 
 /** What an operation is written with. */
@@ -19,7 +19,7 @@ export function operationObject(endpoint: Endpoint, place: RoutePath, context: O
   return {
     operationId: context.operationId,
     tags: [endpoint.tag],
-    summary: endpoint.summary,
+    summary: place === endpoint ? endpoint.summary : `${endpoint.summary}, at another address`,
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(requestBody ? { requestBody } : {}),
     responses: { ...success(endpoint, context), default: { $ref: '#/components/responses/Error' } },
@@ -32,9 +32,7 @@ export function operationObject(endpoint: Endpoint, place: RoutePath, context: O
 function parametersOf({ path, params, query, headers }: Endpoint, context: OperationContext): Json[] {
   const spelled = namesIn(context.path);
   const inPath = namesIn(path).map((name, i) => {
-    const { description, ...schema } = context.write(
-      params?.properties[name] ?? ({ type: 'string' } as TSchema),
-    );
+    const { description, ...schema } = context.write(params?.properties[name] ?? t.String());
     const given = spelled[i] ?? name;
     const note = given === name ? description : `The ${name}.`;
     return { name: given, in: 'path', required: true, ...(note ? { description: note } : {}), schema };

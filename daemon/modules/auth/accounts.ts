@@ -32,6 +32,7 @@ export interface Registration {
 export class Accounts {
   private readonly byPeer: Penalties;
   private readonly byAccount: Penalties;
+  private isClaimed = false;
 
   constructor(
     private readonly app: App,
@@ -46,8 +47,10 @@ export class Accounts {
     this.byAccount = new Penalties(app.clock, { free: 5, longestMs: MINUTE_MS });
   }
 
+  /** Whether anybody has registered. Once somebody has, it stays so. */
   hasUsers(): boolean {
-    return this.store.count() > 0;
+    this.isClaimed ||= this.store.count() > 0;
+    return this.isClaimed;
   }
 
   /**
@@ -66,7 +69,12 @@ export class Accounts {
       const user = this.people.add({ email, name, passwordHash });
       this.store.setMember(this.tenant, user.id, 'owner', this.app.clock.now());
       this.people.claim(this.tenant, user.id);
-      this.app.audit.record({ tenant: this.tenant, actor: user.id, action: 'user.register', target: user.id });
+      this.app.audit.record({
+        tenant: this.tenant,
+        actor: user.id,
+        action: 'user.register',
+        target: user.id,
+      });
       return this.open(user.id, this.tenant, 'password', visit.earlier);
     });
   }

@@ -87,7 +87,11 @@ export class ApiKeys {
     if (movesHolder && row.type === 'root')
       throw invalid({ field: 'type', description: 'of the root key cannot change' });
     const holder = movesHolder
-      ? this.holder(caller, type ?? (row.type === 'org' ? 'org' : 'user'), input.userId || row.userId || undefined)
+      ? this.holder(
+          caller,
+          type ?? (row.type === 'org' ? 'org' : 'user'),
+          input.userId || row.userId || undefined,
+        )
       : {};
     const change = { name: readName(input.name, row.name), ...holder, updatedAt: this.app.clock.now() };
     this.change(caller, 'api_key.update', { ...row, ...change }, () =>

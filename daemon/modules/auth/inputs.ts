@@ -17,7 +17,10 @@ export function readEmail(text: string | undefined): string {
 
 /** Text to look an address up by. It need not be one, but it is never longer than one by much. */
 export function normalizeEmail(text: string | undefined): string {
-  return (text ?? '').trim().toLowerCase().slice(0, MAX_EMAIL + 1);
+  return (text ?? '')
+    .trim()
+    .toLowerCase()
+    .slice(0, MAX_EMAIL + 1);
 }
 
 /** A new password. Errors: invalid_argument when it is too short or too long. */

@@ -1,7 +1,7 @@
 import { newId } from '../../../src/kit/id.ts';
 import type { App } from '../../app.ts';
-import type { KeyStore } from './key-store.ts';
 import { digestKey } from './key-snapshot.ts';
+import type { KeyStore } from './key-store.ts';
 import { maskedKey } from './key-wire.ts';
 import { firstRootKey } from './root-key.ts';
 import type { OrganizationRow } from './tables.ts';
@@ -48,7 +48,13 @@ function makeInstance({ db, clock, config, audit }: App, users: UserStore, keys:
       ...stamps,
     });
     audit.record({ tenant, actor: 'system', action: 'organization.create', target: tenant });
-    audit.record({ tenant, actor: 'system', action: 'api_key.create', target: id, details: { type: 'root' } });
+    audit.record({
+      tenant,
+      actor: 'system',
+      action: 'api_key.create',
+      target: id,
+      details: { type: 'root' },
+    });
   });
   return organization;
 }

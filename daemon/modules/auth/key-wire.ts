@@ -1,5 +1,5 @@
-import type { Static } from '../../../src/api/schema.ts';
 import type { ApiKey } from '../../../src/api/api-keys/keys.ts';
+import type { Static } from '../../../src/api/schema.ts';
 import { invalid } from '../../../src/errors/app-error.ts';
 import { rfc3339 } from '../../../src/kit/time.ts';
 import type { ApiKeyRow } from './tables.ts';

@@ -12,7 +12,7 @@ import { Penalties } from './penalties.ts';
 import { hashSecret } from './secret-hash.ts';
 import type { SessionStore } from './session-store.ts';
 import type { Sessions, SignedIn } from './sessions.ts';
-import type { LoginLinkRow, OrganizationRow } from './tables.ts';
+import type { LoginLinkRow } from './tables.ts';
 import type { UserStore } from './user-store.ts';
 
 const MAGIC_MS = 15 * MINUTE_MS;
@@ -32,7 +32,6 @@ export class LoginLinks {
 
   constructor(
     private readonly app: App,
-    private readonly instance: () => OrganizationRow,
     private readonly users: UserStore,
     private readonly store: SessionStore,
     private readonly sessions: Sessions,
@@ -55,7 +54,8 @@ export class LoginLinks {
     const token = this.add('magic', user ? MAGIC_MS : 0, { userId: user?.id });
     const link = `${baseUrl}/auth/verify-magic-link?token=${token}`;
     const lines = ['Open this link to sign in. It works once, within 15 minutes:'];
-    if (user) setTimeout(() => void this.letters.send({ to: email, subject: 'Sign-in link', lines, link }), 0);
+    if (user)
+      setTimeout(() => void this.letters.send({ to: email, subject: 'Sign-in link', lines, link }), 0);
     return this.letters.areMailed
       ? 'If somebody has this address, a link is on its way.'
       : 'If somebody has this address, a link is in the log of the instance, which has no mail server.';
@@ -95,9 +95,9 @@ export class LoginLinks {
   launch(token: string, visit: Visit): SignedIn {
     return this.app.db.transaction(() => {
       const { tenant, userId, role } = this.take('launch', token);
+      if (tenant === null) throw fail('bad_link');
       const who = userId === null ? { role: role ?? undefined } : { userId };
-      const home = tenant ?? this.instance().id;
-      return this.sessions.open({ tenant: home, ...who, by: 'launch', earlier: visit.earlier });
+      return this.sessions.open({ tenant, ...who, by: 'launch', earlier: visit.earlier });
     });
   }
 

@@ -13,6 +13,7 @@ export function requireSelfHosted(config: Config): void {
 export function requireCloud(config: Config): void {
   if (config.get('auth.mode') === 'cloud') return;
   throw fail('failed_precondition', {
-    message: 'This instance keeps its accounts itself (auth.mode is self_hosted); sign in by password or link.',
+    message:
+      'This instance keeps its accounts itself (auth.mode is self_hosted); sign in by password or link.',
   });
 }

@@ -40,7 +40,10 @@ export class Penalties {
     const waitMs = record.barredUntil - now;
     if (waitMs > 0) {
       const retryAfterSeconds = Math.ceil(waitMs / SECOND_MS);
-      throw fail('rate_limited', { message: `Too many attempts; wait ${retryAfterSeconds} s.`, retryAfterSeconds });
+      throw fail('rate_limited', {
+        message: `Too many attempts; wait ${retryAfterSeconds} s.`,
+        retryAfterSeconds,
+      });
     }
     record.count++;
     record.lastAt = now;

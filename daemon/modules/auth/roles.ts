@@ -16,7 +16,8 @@ export function toWireRole(role: Role): WireRole {
 export function fromWireRole(text: string | undefined): Role {
   if (text === undefined || text === `${PREFIX}UNSPECIFIED`) return 'member';
   const role = ROLES.find((one) => toWireRole(one) === text);
-  if (!role) throw invalid({ field: 'role', description: `must be one of ${ROLES.map(toWireRole).join(', ')}` });
+  if (!role)
+    throw invalid({ field: 'role', description: `must be one of ${ROLES.map(toWireRole).join(', ')}` });
   return role;
 }
 

@@ -107,7 +107,10 @@ export class SessionStore {
   sweep(now: number): number {
     for (const table of [loginLinks, oidcAttempts, exchangeTokens])
       this.db.sql.delete(table).where(lte(table.expiresAt, now)).run();
-    return this.db.sql.delete(sessions).where(lte(sessions.expiresAt, now)).returning({ id: sessions.id }).all()
-      .length;
+    return this.db.sql
+      .delete(sessions)
+      .where(lte(sessions.expiresAt, now))
+      .returning({ id: sessions.id })
+      .all().length;
   }
 }

@@ -35,6 +35,8 @@ export interface SignedIn {
   readonly token: string;
   readonly tenant: string;
   readonly userId?: string;
+  /** Of the operator. */
+  readonly role?: Role;
   readonly expiresAt: number;
 }
 
@@ -66,7 +68,7 @@ export class Sessions {
       this.store.insert(row);
       this.record(row, 'session.create', { by });
     });
-    return { token, tenant, userId, expiresAt };
+    return { token, tenant, userId, role: row.role ?? undefined, expiresAt };
   }
 
   /** The live session of a token, with the role that it has now. */
@@ -102,14 +104,14 @@ export class Sessions {
   /** Prolongs a session under a new token; the old token ends. Its provider's tokens are replaced when some are given. */
   rotate(session: SessionRow, tokens?: ProviderTokens): SignedIn {
     const token = newSecret();
-    const { id, tenant, userId } = session;
+    const { id, tenant, userId, role } = session;
     const expiresAt = tokens?.endsAt ?? this.app.clock.now() + this.app.config.get('auth.session_ttl');
     const sealed = tokens ? this.seal(tenant, id, tokens) : {};
     this.app.db.transaction(() => {
       this.store.update(tenant, id, { tokenHash: hashSecret(token), expiresAt, ...sealed });
       this.record(session, 'session.refresh');
     });
-    return { token, tenant, userId: userId ?? undefined, expiresAt };
+    return { token, tenant, userId: userId ?? undefined, role: role ?? undefined, expiresAt };
   }
 
   /** A provider's refresh token of a session, in plain; undefined when it has none. */
@@ -128,7 +130,11 @@ export class Sessions {
     };
   }
 
-  private record({ tenant, userId, id }: SessionRow, action: string, details?: Record<string, unknown>): void {
+  private record(
+    { tenant, userId, id }: SessionRow,
+    action: string,
+    details?: Record<string, unknown>,
+  ): void {
     this.app.audit.record({ tenant, actor: userId ?? 'operator', action, target: id, details });
   }
 }

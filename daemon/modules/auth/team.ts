@@ -126,11 +126,10 @@ export class Team {
     });
   }
 
-  /** Joins a person to every organization that has invited the address, which is proven. Answers the first one. */
-  joinInvited(user: UserRow): string | undefined {
+  /** Joins a person to every organization that has invited the address, which is proven. */
+  joinInvited(user: UserRow): void {
     const open = this.parts.invitations.pendingFor(user.email, this.app.clock.now());
     for (const invitation of open) this.join(invitation, user);
-    return open[0]?.tenant;
   }
 
   /**
@@ -167,7 +166,10 @@ export class Team {
   }
 
   /** The hash of a new person's password; undefined when a known person's was right. */
-  private async proveOrHash(known: UserRow | undefined, password: string | undefined): Promise<string | undefined> {
+  private async proveOrHash(
+    known: UserRow | undefined,
+    password: string | undefined,
+  ): Promise<string | undefined> {
     if (!known) return this.parts.passwords.hash(readPassword(password));
     const isRight = await this.parts.passwords.verify(password ?? '', known.passwordHash);
     if (!isRight) throw fail('bad_login');
@@ -176,7 +178,8 @@ export class Team {
 
   private requireNewcomer(tenant: string, email: string): void {
     const user = this.parts.users.byEmail(email);
-    if (user && this.parts.users.role(tenant, user.id)) throw fail('already_exists', { what: 'member', id: email });
+    if (user && this.parts.users.role(tenant, user.id))
+      throw fail('already_exists', { what: 'member', id: email });
     const isInvited = this.parts.invitations
       .pending(tenant, this.app.clock.now())
       .some((invitation) => invitation.email === email);
@@ -196,6 +199,8 @@ export class Team {
     const link = isCloud ? `${baseUrl}/` : `${baseUrl}/accept-invite?token=${token}`;
     const how = isCloud ? 'sign in with this address' : 'open this link within 7 days';
     const lines = [`You are invited to join a team. To join, ${how}:`];
-    return (await this.parts.letters.send({ to: email, subject: 'Invitation', lines, link })) ? undefined : link;
+    return (await this.parts.letters.send({ to: email, subject: 'Invitation', lines, link }))
+      ? undefined
+      : link;
   }
 }

@@ -49,7 +49,9 @@ export class UserStore {
   }
 
   hasIdentity(userId: string): boolean {
-    return this.db.sql.select().from(identities).where(eq(identities.userId, userId)).limit(1).get() !== undefined;
+    return (
+      this.db.sql.select().from(identities).where(eq(identities.userId, userId)).limit(1).get() !== undefined
+    );
   }
 
   insert(user: UserRow): void {
@@ -96,7 +98,11 @@ export class UserStore {
   }
 
   memberCount(tenant: string): number {
-    const row = this.db.sql.select({ n: count() }).from(memberships).where(eq(memberships.tenant, tenant)).get();
+    const row = this.db.sql
+      .select({ n: count() })
+      .from(memberships)
+      .where(eq(memberships.tenant, tenant))
+      .get();
     return row?.n ?? 0;
   }
 

@@ -1,6 +1,6 @@
 import type { User, UserWithOrganizations } from '../../../src/api/auth/users.ts';
-import type { Static } from '../../../src/api/schema.ts';
 import type { Role } from '../../../src/api/endpoint.ts';
+import type { Static } from '../../../src/api/schema.ts';
 import { rfc3339 } from '../../../src/kit/time.ts';
 import { toWireRole } from './roles.ts';
 import type { OrganizationRow, UserRow } from './tables.ts';
@@ -25,14 +25,13 @@ export function toUserWithOrganizations(
   return { user: toUser(user), organizations: [...own, ...others].map(toOrganization) };
 }
 
-/** Whoever is no person: the operator of an instance, or a key of the team. */
+/** Whoever is no person: the operator of the instance, or a key of the team. */
 export function toNobody(
-  name: string,
   organization: OrganizationRow | undefined,
   role: Role,
 ): Static<typeof UserWithOrganizations> {
   const organizations = organization ? [toOrganization({ organization, role })] : [];
-  return { user: { id: '', email: '', name, avatarUrl: '' }, organizations };
+  return { user: { id: '', email: '', name: 'Operator', avatarUrl: '' }, organizations };
 }
 
 function toOrganization({ organization: { id, slug, name }, role }: Belonging) {

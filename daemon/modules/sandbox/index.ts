@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { asAppError } from '../../../src/errors/app-error.ts';
 import { DAY_MS } from '../../../src/kit/time.ts';
 import type { App, Module } from '../../app.ts';
 import { CommandLogs } from './command/log.ts';
@@ -19,6 +20,9 @@ import { templateRoutes } from './templates/routes.ts';
 
 export { selectDriver } from './drivers/select.ts';
 
+/** Milliseconds until a backend that does not answer is asked again. */
+const RETRY_MS = 5_000;
+
 /** How long a sandbox that is gone can still be looked at. */
 const REMEMBERED_MS = 30 * DAY_MS;
 
@@ -37,6 +41,20 @@ export function createSandboxModule(
   const prune = async () => {
     for (const id of store.prune(app.clock.now() - REMEMBERED_MS)) await logs.remove(id);
   };
+  let retry: Timer | undefined;
+  /** Takes up what runs. A backend that does not answer yet (an engine that starts later) is asked again. */
+  const takeUp = async () => {
+    try {
+      const { adopted } = await reconcile(lifecycle, driver, app.log);
+      await commands.adopt(adopted);
+    } catch (error) {
+      app.log.warn('sandboxes are not available; trying again', {
+        driver: driver.name,
+        reason: asAppError(error).message,
+      });
+      retry = setTimeout(() => void takeUp(), RETRY_MS);
+    }
+  };
   return {
     name: 'sandbox',
     routes: [
@@ -48,8 +66,7 @@ export function createSandboxModule(
     ],
     countByState: () => Object.fromEntries(store.countByState().map(({ state, total }) => [state, total])),
     async start() {
-      const { adopted } = await reconcile(lifecycle, driver, app.log);
-      await commands.adopt(adopted);
+      await takeUp();
       app.bus.on('sandbox.event', ({ type, sandboxId }) => {
         if (type === 'terminated') stats.forget(sandboxId);
       });
@@ -57,6 +74,7 @@ export function createSandboxModule(
       expiry.start();
     },
     async stop() {
+      clearTimeout(retry);
       expiry.stop();
       await driver.close();
     },

@@ -17,12 +17,14 @@ export const ApiKey = model('ApiKey', {
   orgId: t.String(),
   type: ApiKeyType,
   sensitiveId: t.String({
-    description: 'The key itself: only in the answer that creates or regenerates it.',
+    description: 'The key with its middle hidden; the key itself in the answer that makes or renews it.',
   }),
   lastUsedAt: timestamp(),
   createdAt: timestamp(),
   updatedAt: timestamp(),
 });
+
+const madeKey = t.String({ description: 'The key itself. It is shown here and never again.' });
 
 const here = { spec: 'api-keys', tag: 'API keys' } as const;
 
@@ -40,8 +42,8 @@ export const apiKeys = {
       orgId: t.String(),
       type: ApiKeyType,
     }),
-    response: model('CreateApiKeyResponse', { apiKey: ApiKey }),
-    access: 'admin',
+    response: model('CreateApiKeyResponse', { apiKey: ApiKey, key: madeKey }),
+    access: 'member',
   }),
   ListApiKeys: endpoint({
     ...here,
@@ -51,7 +53,7 @@ export const apiKeys = {
     summary: 'List the keys',
     query: fields({ userId: t.String(), orgId: t.String(), type: ApiKeyType }),
     response: model('ListApiKeysResponse', { apiKeys: t.Array(ApiKey) }),
-    access: 'admin',
+    access: 'member',
   }),
   GetApiKey: endpoint({
     ...here,
@@ -61,7 +63,7 @@ export const apiKeys = {
     summary: 'Get a key, without its secret',
     params: ids('id'),
     response: model('GetApiKeyResponse', { apiKey: ApiKey }),
-    access: 'admin',
+    access: 'member',
   }),
   UpdateApiKey: endpoint({
     ...here,
@@ -77,7 +79,7 @@ export const apiKeys = {
       type: ApiKeyType,
     }),
     response: model('UpdateApiKeyResponse', { apiKey: ApiKey }),
-    access: 'admin',
+    access: 'member',
   }),
   RegenerateApiKey: endpoint({
     ...here,
@@ -86,8 +88,8 @@ export const apiKeys = {
     path: '/v1/api-key/regenerate',
     summary: 'Give a key a new secret and end the old one',
     query: fields({ id: t.String() }),
-    response: model('RegenerateApiKeyResponse', { apiKey: ApiKey }),
-    access: 'admin',
+    response: model('RegenerateApiKeyResponse', { apiKey: ApiKey, key: madeKey }),
+    access: 'member',
   }),
   DeleteApiKey: endpoint({
     ...here,
@@ -97,6 +99,6 @@ export const apiKeys = {
     summary: 'Revoke a key for good',
     params: ids('id'),
     response: model('DeleteApiKeyResponse', { success: t.Boolean(), message: t.String() }),
-    access: 'admin',
+    access: 'member',
   }),
 } satisfies Group;

@@ -28,6 +28,12 @@ export const login = {
     method: 'POST',
     path: '/v1/auth/register',
     summary: 'Register the first owner',
+    headers: fields({
+      'x-svc-setup-token': t.String({
+        description:
+          'From the log of the instance; for a registration that does not come from its own machine.',
+      }),
+    }),
     body: model('RegisterRequest', { email: t.String(), password: t.String(), name: t.String() }),
     response: model('RegisterResponse', {
       success: t.Boolean(),

@@ -45,6 +45,9 @@ export const team = {
       success: t.Boolean(),
       invitation: Invitation,
       upgradeMessage: t.String(),
+      inviteUrl: t.String({
+        description: 'The link to join by, when it could not be mailed: hand it over yourself.',
+      }),
     }),
     access: 'admin',
   }),

@@ -55,11 +55,8 @@ describe('the RPC style', () => {
 
   test('takes every operation at an address of its own service', () => {
     for (const [id, { path, method, spec }] of Object.entries(compatAgentsRpc)) {
-      expect([method, path, spec]).toEqual([
-        'POST',
-        `/svc.compat_agents.v1.CompatAgentsService/${id}`,
-        'compat-agents',
-      ]);
+      const place: string[] = [method, path, spec];
+      expect(place).toEqual(['POST', `/svc.compat_agents.v1.CompatAgentsService/${id}`, 'compat-agents']);
     }
   });
 });

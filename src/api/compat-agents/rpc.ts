@@ -10,6 +10,7 @@ import { compatTurns as turns } from './turns.ts';
 export const RPC_SERVICE = 'svc.compat_agents.v1.CompatAgentsService';
 
 type Message<E extends Endpoint> = CamelCased<Part<E['params']> & Part<E['query']> & Part<E['body']>>;
+type StreamOf<E> = E extends { readonly stream: infer S extends 'sse' } ? S : undefined;
 type Part<S> = Value<S> extends undefined ? unknown : Value<S>;
 
 /** The method of an operation: path, query and body in one message, in camelCase. */
@@ -26,7 +27,7 @@ function method<const E extends Endpoint>(rest: E) {
     response: camelCased(rest.response as E['response']),
     chunk: rest.chunk && camelCased(rest.chunk),
     access: rest.access,
-    stream: rest.stream as E['stream'],
+    stream: rest.stream as StreamOf<E>,
     unbuilt: true,
   });
 }

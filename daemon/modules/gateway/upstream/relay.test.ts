@@ -13,7 +13,8 @@ const stream = (...pieces: Uint8Array[]) =>
   });
 
 test('passes every byte on unchanged, and keeps the end of what passed', async () => {
-  const piece = fc.uint8Array({ minLength: 1, maxLength: 1500 });
+  const byte = fc.oneof(fc.constant(10), fc.integer({ min: 0, max: 255 }));
+  const piece = fc.array(byte, { minLength: 1, maxLength: 1500 }).map((bytes) => Uint8Array.from(bytes));
   await fc.assert(
     fc.asyncProperty(fc.array(piece, { maxLength: 20 }), async (pieces) => {
       let tail = new Uint8Array();
@@ -28,6 +29,29 @@ test('passes every byte on unchanged, and keeps the end of what passed', async (
     }),
     { numRuns: 200 },
   );
+});
+
+test('a line that a failing source left open is dropped; the lines before it are not', async () => {
+  const pieces = ['data: {"a":', '1}\n\ndata: {"b"', ':2}\n\nda', 'ta: {"c'].map((text) =>
+    new TextEncoder().encode(text),
+  );
+  const source = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const next = pieces.shift();
+      if (next) controller.enqueue(next);
+      else controller.error(new Error('gone'));
+    },
+  });
+  const body = relay(source, { ended() {}, failed: () => new TextEncoder().encode('end') });
+  expect(await new Response(body).text()).toBe('data: {"a":1}\n\ndata: {"b":2}\n\nend');
+});
+
+test('a line without an end is held back only so far', async () => {
+  const piece = new Uint8Array(600_000).fill(65);
+  const reader = relay(stream(piece, piece, piece), { ended() {}, failed: () => undefined }).getReader();
+  expect((await reader.read()).value?.byteLength).toBe(1_200_000);
+  expect((await reader.read()).value?.byteLength).toBe(600_000);
+  expect((await reader.read()).done).toBe(true);
 });
 
 test('a source that fails is closed with the last words given for it, or breaks off without', async () => {

@@ -1,3 +1,5 @@
+import { WholeLines } from './lines.ts';
+
 /** What a relay tells, besides passing bytes on. */
 export interface RelayEnds {
   /** The source has ended; `tail` is the end of what it sent, of at least TAIL_BYTES when it was longer. */
@@ -9,25 +11,40 @@ export interface RelayEnds {
 /** Room for the last event of a stream, which reports usage. */
 export const TAIL_BYTES = 4096;
 
-/** Passes bytes on as they come and no faster than they are read. Stopping the reader stops the source. */
+type Sink = ReadableStreamDefaultController<Uint8Array>;
+
+/**
+ * Passes the lines of a stream on as they come and no faster than they are read. Stopping the reader stops the
+ * source. When the source fails, the line that it left open is dropped.
+ */
 export function relay(source: ReadableStream<Uint8Array>, ends: RelayEnds): ReadableStream<Uint8Array> {
   const reader = source.getReader();
+  const lines = new WholeLines();
   const tail = new Tail();
+  const finish = (sink: Sink) => {
+    const rest = lines.rest();
+    if (rest) sink.enqueue(rest);
+    ends.ended(tail.bytes());
+    sink.close();
+  };
+  const breakOff = (sink: Sink, error: unknown) => {
+    const last = ends.failed(error);
+    if (!last) return sink.error(error);
+    sink.enqueue(last);
+    sink.close();
+  };
   return new ReadableStream<Uint8Array>({
-    async pull(controller) {
+    async pull(sink) {
       try {
-        const { value, done } = await reader.read();
-        if (done) {
-          ends.ended(tail.bytes());
-          return controller.close();
+        for (let passing: Uint8Array | undefined; !passing; ) {
+          const { value, done } = await reader.read();
+          if (done) return finish(sink);
+          tail.add(value);
+          passing = lines.take(value);
+          if (passing) sink.enqueue(passing);
         }
-        tail.add(value);
-        controller.enqueue(value);
       } catch (error) {
-        const last = ends.failed(error);
-        if (!last) return controller.error(error);
-        controller.enqueue(last);
-        controller.close();
+        breakOff(sink, error);
       }
     },
     cancel: (reason) => reader.cancel(reason),

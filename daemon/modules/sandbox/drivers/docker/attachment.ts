@@ -12,6 +12,11 @@ import { type Marks, onlyMark } from './marks.ts';
 import { Pump, type Sized } from './pump.ts';
 
 const KEPT_WORDS = 2_000;
+/**
+ * The engine tells of no end in a box while it waits for the reader of an ended command. So the end of a
+ * command whose output is not read is asked for.
+ */
+const STALL_CHECK_MS = 250;
 
 /** What commands are run with. */
 export interface CommandTools {
@@ -58,14 +63,22 @@ export async function startAttached<T extends Sized>(
   const ended = tools.watch.wait(exec.id);
   void output.ended.then(() => tools.watch.check(exec.id));
   const exited = ended.then((end) => exitOf(end, box.folder, spec.id, words));
-  void exited.then(() => output.drain());
+  const stalls = setInterval(() => output.isStalled && void tools.watch.check(exec.id), STALL_CHECK_MS);
+  stalls.unref();
+  void exited.then(() => {
+    clearInterval(stalls);
+    output.drain();
+  });
   return {
     exec,
     output,
     exited,
     write: (bytes) => write(socket, bytes),
     endInput: () => endInput(socket),
-    kill: (signal) => killExec(tools.watch, box, exec.id, exited, mark, signal),
+    kill: (signal) => {
+      if (signal === 'SIGKILL') output.drain();
+      return killExec(tools.watch, box, exec.id, exited, mark, signal);
+    },
   };
 }
 

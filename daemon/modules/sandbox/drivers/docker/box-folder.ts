@@ -29,7 +29,7 @@ export class BoxFolder {
   private readonly dir: string;
 
   constructor(dataDir: string, id: string) {
-    this.dir = join(dataDir, 'boxes', id);
+    this.dir = join(dataDir, 'docker', 'boxes', id);
     this.exchange = join(this.dir, 'exchange');
   }
 

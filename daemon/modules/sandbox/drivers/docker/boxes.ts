@@ -2,7 +2,7 @@ import type { Container } from 'dockerode';
 import { fail } from '../../../../../src/errors/app-error.ts';
 import type { Box, BoxSpec, BoxState, ImageInfo, Limits } from '../driver.ts';
 import { BoxFolder, type BoxRecord } from './box-folder.ts';
-import { containerConfig, engineLimits } from './container-config.ts';
+import { containerConfig, type EngineHost, engineLimits } from './container-config.ts';
 import { type Engine, engineMessage, hasStatus, withEngine } from './engine.ts';
 import type { Images } from './image.ts';
 import { checkId, INSTANCE_LABEL, type Names, SANDBOX_LABEL } from './names.ts';
@@ -10,6 +10,11 @@ import { type InstanceNetwork, NO_NETWORK } from './network.ts';
 import { untilReady } from './ready.ts';
 
 const STOP_GRACE_SECONDS = 1;
+
+interface EngineInfo {
+  readonly NCPU: number;
+  readonly SecurityOptions?: readonly string[];
+}
 
 /** A box that commands can be run in. */
 export interface OpenBox {
@@ -19,40 +24,46 @@ export interface OpenBox {
   readonly folder: BoxFolder;
 }
 
+/** What boxes are made with. */
+export interface BoxParts {
+  readonly engine: Engine;
+  readonly names: Names;
+  readonly dataDir: string;
+  readonly images: Images;
+  readonly network: InstanceNetwork;
+  /** Told of each box that this process started. */
+  readonly onStart: (id: string) => void;
+}
+
 /** Makes, starts, stops, finds and removes the containers of an instance. */
 export class Boxes {
-  private cores: Promise<number> | undefined;
+  private host: Promise<EngineHost> | undefined;
 
-  constructor(
-    private readonly engine: Engine,
-    private readonly names: Names,
-    private readonly dataDir: string,
-    private readonly images: Images,
-    private readonly network: InstanceNetwork,
-  ) {}
+  constructor(private readonly parts: BoxParts) {}
 
   async create(spec: BoxSpec): Promise<Box> {
     checkId('id', spec.id);
-    const image = await this.images.prepare(spec.image);
+    const image = await this.parts.images.prepare(spec.image);
     return withEngine(spec.id, async () => {
-      const [cores, network] = await Promise.all([this.coreCount(), this.networkFor(spec)]);
+      const [host, network] = await Promise.all([this.engineHost(), this.networkFor(spec)]);
       const { exchange } = this.folder(spec.id);
       const record = recordOf(spec, image);
       const parts = {
-        names: this.names,
+        names: this.parts.names,
         spec,
         imageId: image.id,
         workDir: record.workDir,
         network,
         exchange,
-        cores,
+        host,
       };
-      const made = await this.engine.client.createContainer(containerConfig(parts)).catch((error) => {
+      const made = await this.parts.engine.client.createContainer(containerConfig(parts)).catch((error) => {
         throw hasStatus(error, 409) ? fail('already_exists', { what: 'box', id: spec.id }) : error;
       });
       try {
         await this.folder(spec.id).write(record);
         await untilReady(made, spec.image);
+        this.parts.onStart(spec.id);
       } catch (error) {
         await this.remove(spec.id);
         throw error;
@@ -66,13 +77,14 @@ export class Boxes {
     return withEngine(id, async () => {
       const info = await this.container(id).inspect();
       const folder = this.folder(id);
-      const image = (await folder.read())?.image ?? (await this.images.prepare(spec.image));
+      const image = (await folder.read())?.image ?? (await this.parts.images.prepare(spec.image));
       if (!info.State.Running) {
         const network = await this.networkFor(spec);
-        await this.network.move(info.Id, Object.keys(info.NetworkSettings.Networks), network);
+        await this.parts.network.move(info.Id, Object.keys(info.NetworkSettings.Networks), network);
         await this.update(id, spec.limits);
         await folder.write(recordOf(spec, image));
-        await untilReady(this.engine.client.getContainer(info.Id), spec.image);
+        await untilReady(this.parts.engine.client.getContainer(info.Id), spec.image);
+        this.parts.onStart(id);
       }
       return { id, containerId: info.Id, image };
     });
@@ -116,8 +128,8 @@ export class Boxes {
   }
 
   async list(): Promise<BoxState[]> {
-    const filters = { label: [`${INSTANCE_LABEL}=${this.names.instance}`] };
-    const all = await withEngine('', () => this.engine.client.listContainers({ all: true, filters }));
+    const filters = { label: [`${INSTANCE_LABEL}=${this.parts.names.instance}`] };
+    const all = await withEngine('', () => this.parts.engine.client.listContainers({ all: true, filters }));
     return all.map(({ Id: containerId, Labels: labels, State: state }) => ({
       id: labels[SANDBOX_LABEL] ?? '',
       containerId,
@@ -126,7 +138,7 @@ export class Boxes {
   }
 
   async update(id: string, limits: Limits): Promise<void> {
-    const cores = await this.coreCount();
+    const { cores } = await this.engineHost();
     await withEngine(id, () => this.container(id).update(engineLimits(limits, cores)));
   }
 
@@ -141,23 +153,28 @@ export class Boxes {
 
   /** The engine's handle of a box, whether it exists or not. */
   container(id: string): Container {
-    return this.engine.client.getContainer(this.names.container(id));
+    return this.parts.engine.client.getContainer(this.parts.names.container(id));
   }
 
   private folder(id: string): BoxFolder {
-    return new BoxFolder(this.dataDir, id);
+    return new BoxFolder(this.parts.dataDir, id);
   }
 
   private async networkFor({ network }: BoxSpec): Promise<string> {
-    return network === 'deny' ? NO_NETWORK : this.network.ready();
+    return network === 'deny' ? NO_NETWORK : this.parts.network.ready();
   }
 
-  private coreCount(): Promise<number> {
-    this.cores ??= this.engine.client.info().then(({ NCPU: count }) => count as number);
-    this.cores.catch(() => {
-      this.cores = undefined;
+  private engineHost(): Promise<EngineHost> {
+    this.host ??= this.askHost().catch((error) => {
+      this.host = undefined;
+      throw error;
     });
-    return this.cores;
+    return this.host;
+  }
+
+  private async askHost(): Promise<EngineHost> {
+    const { NCPU: cores, SecurityOptions: options } = (await this.parts.engine.client.info()) as EngineInfo;
+    return { cores, filtersCalls: (options ?? []).some((option) => option.includes('seccomp')) };
   }
 
   private async untilGone(id: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { invalid } from '../../../../../src/errors/app-error.ts';
 import type { ExecSpec, TerminalSize } from '../driver.ts';
-import { noteName } from './box-folder.ts';
+import { type BoxRecord, noteName } from './box-folder.ts';
 import type { OpenBox } from './boxes.ts';
 import { checkId } from './names.ts';
 import { EXCHANGE, SCRIPTS } from './scripts.ts';
@@ -33,7 +33,7 @@ export function commandLine(box: OpenBox, spec: ExecSpec, mode: LaunchMode): Com
   checkId('id', spec.id);
   refuseZeros(spec);
   const uid = spec.uid ?? BOX_UID;
-  const env = commandEnv(box.record.env, spec, uid);
+  const env = commandEnv(box.record, spec, uid);
   const odd = Object.entries(env).filter(([name]) => !SHELL_NAME.test(name));
   return {
     Cmd: [

@@ -1,13 +1,19 @@
 import type { ContainerCreateOptions } from 'dockerode';
 import type { BoxSpec, Limits } from '../driver.ts';
+import { seccompFilter } from '../namespace/host/seccomp.ts';
 import { IMAGE_LABEL, INSTANCE_LABEL, type Names, SANDBOX_LABEL } from './names.ts';
 import { EXCHANGE, SCRIPTS } from './scripts.ts';
 
 const MIB = 1024 * 1024;
 const NANO = 1e9;
 const MIN_MEMORY_MB = 6;
+/** When the host runs out of memory, its kernel looks here first. */
+const OOM_SCORE = 500;
 
-/** What root in a box may do: own files, change users, signal, bind low ports. Its users have none of it. */
+/**
+ * What root in a box may do: own files, change users, signal, listen on low ports: the same set as in the
+ * namespace driver. Other users have nothing.
+ */
 export const CAPABILITIES = [
   'CHOWN',
   'DAC_OVERRIDE',
@@ -15,9 +21,21 @@ export const CAPABILITIES = [
   'FSETID',
   'KILL',
   'NET_BIND_SERVICE',
+  'SETFCAP',
   'SETGID',
   'SETUID',
+  'SYS_CHROOT',
 ] as const;
+
+/** What matters of the machine that the engine runs on. */
+export interface EngineHost {
+  readonly cores: number;
+  /** Whether it can filter system calls; where it cannot, a filter would be refused. */
+  readonly filtersCalls: boolean;
+}
+
+/** Known to the engine since 20.10, and not to the types of its client. */
+const OWN_CGROUP_VIEW = { CgroupnsMode: 'private' };
 
 /** Limits in the engine's words; the same at creation and for an update. @param cores how many the engine has */
 export function engineLimits({ cpu, memoryMb, pids }: Limits, cores: number) {
@@ -40,7 +58,7 @@ export interface ContainerParts {
   readonly network: string;
   /** The exchange folder on the host. */
   readonly exchange: string;
-  readonly cores: number;
+  readonly host: EngineHost;
 }
 
 /** The container of a box. Its first process only prepares and sleeps; commands are execs. */
@@ -69,25 +87,24 @@ export function containerConfig(parts: ContainerParts): ContainerCreateOptions {
   };
 }
 
-function hostConfig({
-  spec,
-  network,
-  exchange,
-  cores,
-}: ContainerParts): ContainerCreateOptions['HostConfig'] {
+function hostConfig({ spec, network, exchange, host }: ContainerParts): ContainerCreateOptions['HostConfig'] {
   return {
-    ...engineLimits(spec.limits, cores),
+    ...engineLimits(spec.limits, host.cores),
     Init: true,
     Privileged: false,
     CapDrop: ['ALL'],
     CapAdd: [...CAPABILITIES],
-    SecurityOpt: ['no-new-privileges:true'],
+    SecurityOpt: [
+      'no-new-privileges:true',
+      ...(host.filtersCalls ? [`seccomp=${JSON.stringify(seccompFilter())}`] : []),
+    ],
     NetworkMode: network,
     IpcMode: 'private',
-    CgroupnsMode: 'private',
+    ...OWN_CGROUP_VIEW,
     Binds: [`${exchange}:${EXCHANGE}:rw,Z`],
     LogConfig: { Type: 'none', Config: {} },
     RestartPolicy: { Name: 'no' },
+    OomScoreAdj: OOM_SCORE,
     Ulimits: [{ Name: 'core', Soft: 0, Hard: 0 }],
   };
 }

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
-import type { Log } from '../../../../log/log.ts';
 import type { Names } from './names.ts';
+import type { DriverLog } from './options.ts';
 
 /** Whether boxes with a network are kept from this host. */
 export interface GuardState {
@@ -33,7 +33,7 @@ const RESOLVER_FILES = ['/etc/resolv.conf', '/run/systemd/resolve/resolv.conf'];
 export class EgressGuard {
   constructor(
     private readonly names: Names,
-    private readonly log: Pick<Log, 'warn'>,
+    private readonly log: DriverLog,
   ) {}
 
   /** Puts the rules up, in one transaction. Never throws: what keeps it from doing so is the reason. */
@@ -50,7 +50,7 @@ export class EgressGuard {
     });
     const [code, words] = await Promise.all([nft.exited, new Response(nft.stderr).text()]);
     if (code === 0) return { guarded: true, reason: `nftables table inet ${this.names.table}` };
-    this.log.warn('the guard of the box network was refused', { nft: words });
+    this.log('warn', 'the guard of the box network was refused', { nft: words });
     return { guarded: false, reason: `nftables refused the rules: ${words.trim().split('\n')[0]}` };
   }
 }

@@ -30,7 +30,16 @@ export async function runOnTerminal(
   const resizer = new Resizer(tools.engine, exec.id);
   void exited.then(() => resizer.stop());
   resizer.set(terminal);
-  return { output: bytesOf(output), exited, write, kill, resize: (size) => resizer.set(size) };
+  return {
+    output: bytesOf(output),
+    exited,
+    write: async (bytes) => {
+      await resizer.done;
+      return write(bytes);
+    },
+    resize: (size) => resizer.set(size),
+    kill,
+  };
 }
 
 async function* bytesOf(items: AsyncIterable<{ readonly bytes: Uint8Array }>): AsyncGenerator<Uint8Array> {
@@ -40,7 +49,7 @@ async function* bytesOf(items: AsyncIterable<{ readonly bytes: Uint8Array }>): A
 /** Sends the latest size, one at a time, again while the engine has not started the command yet. */
 class Resizer {
   private wanted: TerminalSize | undefined;
-  private isBusy = false;
+  private running: Promise<void> | undefined;
   private isStopped = false;
 
   constructor(
@@ -48,9 +57,16 @@ class Resizer {
     private readonly execId: string,
   ) {}
 
+  /** Resolves when the latest size holds: input that follows it finds it there. */
+  get done(): Promise<void> {
+    return this.running ?? Promise.resolve();
+  }
+
   set(size: TerminalSize): void {
     this.wanted = size;
-    if (!this.isBusy) void this.run();
+    this.running ??= this.run().finally(() => {
+      this.running = undefined;
+    });
   }
 
   stop(): void {
@@ -58,7 +74,6 @@ class Resizer {
   }
 
   private async run(): Promise<void> {
-    this.isBusy = true;
     for (let tries = 0; this.wanted && tries < RESIZE_TRIES && !this.isStopped; ) {
       const size = this.wanted;
       if (await this.send(size)) {
@@ -69,7 +84,6 @@ class Resizer {
         await Bun.sleep(RESIZE_AGAIN_MS);
       }
     }
-    this.isBusy = false;
   }
 
   private async send({ cols, rows }: TerminalSize): Promise<boolean> {

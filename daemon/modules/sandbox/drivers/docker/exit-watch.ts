@@ -17,6 +17,8 @@ interface Waiter {
   readonly promise: Promise<ExecEnd | undefined>;
   readonly resolve: (end: ExecEnd | undefined) => void;
   isKilledByUs: boolean;
+  /** When the engine told its listeners of the end. */
+  readonly told: PromiseWithResolvers<void>;
 }
 
 interface EngineEvent {
@@ -25,7 +27,8 @@ interface EngineEvent {
 }
 
 const SIGKILL_CODE = 137;
-const OOM_NEWS_MS = 300;
+const TOLD_MS = 300;
+const OOM_AFTER_MS = 30;
 const OOM_FRESH_MS = 5_000;
 const HEARTBEAT_MS = 30_000;
 const RECONNECT_MS = 250;
@@ -39,7 +42,6 @@ const SUBSCRIBED_MS = 100;
 export class ExitWatch {
   private readonly waiters = new Map<string, Waiter>();
   private readonly oomAt = new Map<string, number>();
-  private readonly oomHeard = new Set<() => void>();
   private stream: Readable | undefined;
   private connecting: Promise<void> | undefined;
   private heartbeat: Timer | undefined;
@@ -54,7 +56,8 @@ export class ExitWatch {
   wait(execId: string): Promise<ExecEnd | undefined> {
     const known = this.waiters.get(execId);
     if (known) return known.promise;
-    const waiter = { execId, isKilledByUs: false, ...Promise.withResolvers<ExecEnd | undefined>() };
+    const told = Promise.withResolvers<void>();
+    const waiter = { execId, isKilledByUs: false, told, ...Promise.withResolvers<ExecEnd | undefined>() };
     this.waiters.set(execId, waiter);
     void this.connect();
     return waiter.promise;
@@ -123,10 +126,8 @@ export class ExitWatch {
   private hear({ Action: action, Actor: actor }: EngineEvent): void {
     const containerId = actor?.ID ?? '';
     if (action === 'exec_die') this.hearEnd(containerId, actor?.Attributes ?? {});
-    else if (action === 'oom') {
-      this.oomAt.set(containerId, Date.now());
-      for (const heard of this.oomHeard) heard();
-    } else if (action === 'die') {
+    else if (action === 'oom') this.oomAt.set(containerId, Date.now());
+    else if (action === 'die') {
       this.oomAt.delete(containerId);
       this.checkAll();
     }
@@ -138,6 +139,7 @@ export class ExitWatch {
   ): void {
     const waiter = this.waiters.get(execID);
     if (!waiter) return;
+    waiter.told.resolve();
     if (/^\d+$/.test(exitCode))
       void this.settle(waiter, { code: Number(exitCode), started: true }, containerId);
     else void this.check(execID);
@@ -153,7 +155,7 @@ export class ExitWatch {
     containerId: string,
   ): Promise<void> {
     const isSuspect = end.code === SIGKILL_CODE && end.started && !waiter.isKilledByUs;
-    if (isSuspect && !this.sawOom(containerId)) await this.oomNews();
+    if (isSuspect && !this.sawOom(containerId)) await this.untilOomIsTold(waiter);
     this.finish(waiter, { ...end, outOfMemory: isSuspect && this.sawOom(containerId) });
   }
 
@@ -166,11 +168,9 @@ export class ExitWatch {
     return Date.now() - (this.oomAt.get(containerId) ?? 0) < OOM_FRESH_MS;
   }
 
-  /** The news of a kill for memory may come a moment after the end that it caused. */
-  private async oomNews(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.oomHeard.add(resolve);
-    await Promise.race([promise, Bun.sleep(OOM_NEWS_MS)]);
-    this.oomHeard.delete(resolve);
+  /** A kill for memory is told about when the end that it caused is. */
+  private async untilOomIsTold({ told }: Waiter): Promise<void> {
+    await Promise.race([told.promise, Bun.sleep(TOLD_MS)]);
+    await Bun.sleep(OOM_AFTER_MS);
   }
 }

@@ -72,5 +72,5 @@ export async function archiveStream(path: string): Promise<Readable> {
   const format = compressionOf(magic);
   const file = Bun.file(path).stream();
   const plain = format ? file.pipeThrough(new DecompressionStream(format as CompressionFormat)) : file;
-  return Readable.fromWeb(plain as Parameters<typeof Readable.fromWeb>[0]);
+  return Readable.fromWeb(plain as unknown as Parameters<typeof Readable.fromWeb>[0]);
 }

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { fail } from '../../../../../src/errors/app-error.ts';
 import type { ImageProgress } from '../driver.ts';
 import type { Engine } from './engine.ts';
@@ -21,7 +22,7 @@ export async function pullImage(
   try {
     const answer = await engine.client.pull(withTag(name), { abortSignal: signal });
     const meter = new PullMeter();
-    for await (const line of jsonLines(answer as AsyncIterable<Uint8Array>)) {
+    for await (const line of jsonLines(answer as Readable)) {
       const step = meter.take(name, line as PullLine);
       if (step) report(step);
     }

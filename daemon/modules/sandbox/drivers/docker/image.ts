@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { ImageInspectInfo } from 'dockerode';
 import { AppError, fail } from '../../../../../src/errors/app-error.ts';
 import type { ImageInfo, ImageProgress } from '../driver.ts';
@@ -103,20 +104,20 @@ export class Images {
     if ((await archiveKind(path)) === 'images') return this.load(path, name);
     const [repo, tag] = name.split(':');
     const answer = await this.engine.client.importImage(await archiveStream(path), { repo, tag });
-    for await (const line of jsonLines(answer as AsyncIterable<Uint8Array>)) refuseError(path, line);
+    for await (const line of jsonLines(answer as Readable)) refuseError(path, line);
   }
 
   private async load(path: string, name: string): Promise<void> {
     const answer = await this.engine.client.loadImage(await archiveStream(path), { quiet: true });
     let loaded: string | undefined;
-    for await (const line of jsonLines(answer as AsyncIterable<Uint8Array>)) {
+    for await (const line of jsonLines(answer as Readable)) {
       refuseError(path, line);
       const { stream = '' } = line as { stream?: string };
       loaded ??= /^Loaded image(?: ID)?: (\S+)/m.exec(stream)?.[1];
     }
     if (!loaded) throw notHere(path, 'the engine found no image in it');
     const [repo, tag] = name.split(':');
-    await this.engine.client.getImage(loaded).tag({ repo, tag });
+    await this.engine.client.getImage(loaded).tag({ repo, tag: tag ?? 'latest' });
   }
 }
 

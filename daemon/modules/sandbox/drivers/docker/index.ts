@@ -22,14 +22,15 @@ export type { DockerDriverOptions } from './options.ts';
 export function createDockerDriver(options: DockerDriverOptions): SandboxDriver {
   const names = namesOf(options.instance);
   const engine = connectEngine(options.socketPath);
+  const marks = newMarks();
   const images = new Images(engine, options);
   const guard = new EgressGuard(names, options.log);
   const network = new InstanceNetwork(engine, names, guard, options.allowUnguardedNetwork ?? false);
-  const boxes = new Boxes(engine, names, options.dataDir, images, network);
-  const watch = new ExitWatch(engine, names.instance);
-  const marks = newMarks();
-  const tools: CommandTools = { engine, watch, marks };
   const takeover = new Takeover(ALL_OWNED, marks.ours, options.log);
+  const onStart = (id: string) => takeover.isDone(id);
+  const boxes = new Boxes({ engine, names, dataDir: options.dataDir, images, network, onStart });
+  const watch = new ExitWatch(engine, names.instance);
+  const tools: CommandTools = { engine, watch, marks };
   const open = async (id: string): Promise<OpenBox> => {
     const box = await boxes.open(id);
     await takeover.of(box);
@@ -39,10 +40,13 @@ export function createDockerDriver(options: DockerDriverOptions): SandboxDriver 
     name: 'docker',
     probe: () => probeEngine(engine, images, options),
     prepareImage: (image, progress, signal) => images.prepare(image, progress, signal),
-    create: async (spec) => takeover.isDone(await boxes.create(spec)),
-    start: async (id, spec) => takeover.isDone(await boxes.start(id, spec)),
+    create: (spec) => boxes.create(spec),
+    start: (id, spec) => boxes.start(id, spec),
     stop: (id) => boxes.stop(id),
-    remove: (id) => boxes.remove(id),
+    remove: (id) => {
+      takeover.forget(id);
+      return boxes.remove(id);
+    },
     inspect: (id) => boxes.inspect(id),
     list: () => boxes.list(),
     update: (id, limits) => boxes.update(id, limits),

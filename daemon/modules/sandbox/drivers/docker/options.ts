@@ -1,4 +1,9 @@
-import type { Log } from '../../../../log/log.ts';
+/** Takes what the caller should know but does not wait for. */
+export type DriverLog = (
+  level: 'debug' | 'info' | 'warn' | 'error',
+  message: string,
+  fields?: Readonly<Record<string, unknown>>,
+) => void;
 
 /** What the docker driver is told. */
 export interface DockerDriverOptions {
@@ -6,10 +11,12 @@ export interface DockerDriverOptions {
   readonly socketPath?: string;
   /** Sets this daemon's boxes apart from those of another daemon on the same engine: `[a-z0-9-]`, 1 to 32. */
   readonly instance: string;
-  /** A folder of this driver alone, on the same file system as the logs that `spawn` is given. */
+  /**
+   * The daemon's folder; the driver keeps its things in `docker/` below it. Logs that `spawn` is given must
+   * be on the same file system.
+   */
   readonly dataDir: string;
-  /** Takes what the caller should know but does not wait for. */
-  readonly log: Pick<Log, 'warn'>;
+  readonly log: DriverLog;
   /** The image that `host` stands for, as a container engine cannot run the host itself. */
   readonly defaultImage?: string;
   /** Whether an image that is not there may be asked of its registry; true when absent. */

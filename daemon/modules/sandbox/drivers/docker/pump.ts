@@ -1,9 +1,9 @@
 import type { Duplex } from 'node:stream';
 
+const READ_AHEAD_BYTES = 256 * 1024;
+const DRAINED_BYTES = 4 * 1024 * 1024;
 /** What a queued item costs besides its bytes. */
 const ITEM_BYTES = 64;
-const READ_AHEAD_BYTES = 256 * 1024;
-const READ_AHEAD_AFTER_END_BYTES = 4 * 1024 * 1024;
 
 /** Something with bytes in it. */
 export interface Sized {
@@ -19,7 +19,7 @@ export class Pump<T extends Sized> implements AsyncIterable<T> {
   readonly ended: Promise<void>;
   private readonly queue: T[] = [];
   private queued = 0;
-  private limit = READ_AHEAD_BYTES;
+  private isDraining = false;
   private isOver = false;
   private wake: () => void = () => {};
 
@@ -35,12 +35,21 @@ export class Pump<T extends Sized> implements AsyncIterable<T> {
         this.isOver = true;
         this.wake();
         resolve();
+        socket.destroy();
       });
   }
 
-  /** The command is over: what it left on the way is taken in, so that no connection stays open unread. */
+  /** Whether the command waits for its consumer. */
+  get isStalled(): boolean {
+    return !this.isOver && this.socket.isPaused();
+  }
+
+  /**
+   * The command is over, or about to be killed: what is still on the way is taken in, so that neither the
+   * engine nor a connection waits for a consumer who may never come. Past 4 MB it is dropped.
+   */
   drain(): void {
-    this.limit = READ_AHEAD_AFTER_END_BYTES;
+    this.isDraining = true;
     this.flow();
   }
 
@@ -75,6 +84,7 @@ export class Pump<T extends Sized> implements AsyncIterable<T> {
 
   private take(items: Iterable<T>): void {
     for (const item of items) {
+      if (this.isDraining && this.queued >= DRAINED_BYTES) return;
       this.queue.push(item);
       this.queued += item.bytes.length + ITEM_BYTES;
     }
@@ -83,7 +93,8 @@ export class Pump<T extends Sized> implements AsyncIterable<T> {
   }
 
   private flow(): void {
-    if (this.queued >= this.limit) this.socket.pause();
+    const isFull = !this.isDraining && this.queued >= READ_AHEAD_BYTES;
+    if (isFull) this.socket.pause();
     else if (this.socket.isPaused()) this.socket.resume();
   }
 }

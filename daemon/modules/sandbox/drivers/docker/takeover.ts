@@ -1,8 +1,7 @@
-import type { Log } from '../../../../log/log.ts';
-import type { Box } from '../driver.ts';
 import type { OpenBox } from './boxes.ts';
 import { signalMarked } from './kill.ts';
 import type { MarkRange } from './marks.ts';
+import type { DriverLog } from './options.ts';
 
 /**
  * A command that belongs to its caller ends with the daemon, but the engine lets it run on. So the next
@@ -14,13 +13,16 @@ export class Takeover {
   constructor(
     private readonly all: MarkRange,
     private readonly ours: MarkRange,
-    private readonly log: Pick<Log, 'warn'>,
+    private readonly log: DriverLog,
   ) {}
 
   /** Nothing is left of an earlier daemon in a box that this one started. */
-  isDone(box: Box): Box {
-    this.done.set(box.id, Promise.resolve());
-    return box;
+  isDone(id: string): void {
+    this.done.set(id, Promise.resolve());
+  }
+
+  forget(id: string): void {
+    this.done.delete(id);
   }
 
   /** Ends what an earlier daemon left in the box; once. */
@@ -37,7 +39,7 @@ export class Takeover {
       await signalMarked(container, this.all, 'SIGKILL', this.ours);
     } catch (error) {
       this.done.delete(id);
-      this.log.warn('commands of an earlier run may be left in a box', {
+      this.log('warn', 'commands of an earlier run may be left in a box', {
         sandboxId: id,
         error: String(error),
       });

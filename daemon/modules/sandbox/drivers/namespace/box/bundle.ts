@@ -66,7 +66,10 @@ export function bundleConfig(spec: BundleSpec): Record<string, unknown> {
       uidMappings: ids,
       gidMappings: ids,
       namespaces: ['pid', 'mount', 'ipc', 'uts', 'user', 'network', 'cgroup'].map((type) => ({ type })),
-      resources: { devices: [{ allow: false, access: 'rwm' }], ...limitsForRuntime(spec.groups, spec.limits) },
+      resources: {
+        devices: [{ allow: false, access: 'rwm' }],
+        ...limitsForRuntime(spec.groups, spec.limits),
+      },
       seccomp: seccompFilter(),
       sysctl: {
         // Only loopback speaks IPv6: the way out is filtered for IPv4.

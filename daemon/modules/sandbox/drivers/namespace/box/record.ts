@@ -18,6 +18,8 @@ export interface BoxRecord {
   readonly workDir: string;
   readonly limits: Limits;
   readonly network: 'allow' | 'deny';
+  /** The read-only layers that it stands on. */
+  readonly layers: readonly string[];
   /** PID 1 of the box, seen from the host; absent when it is stopped. */
   readonly init?: ProcessMark;
   /** Its place in the subnet, when it has a way out. */

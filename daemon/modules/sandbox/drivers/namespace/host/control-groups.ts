@@ -67,7 +67,9 @@ export function limitsForRuntime(groups: Groups, { cpu, memoryMb, pids }: Limits
   const has = groups.controllers;
   const bytes = memoryMb * MIB;
   return {
-    ...(has.cpu && { cpu: { quota: Math.max(1_000, Math.round(cpu * CPU_PERIOD_US)), period: CPU_PERIOD_US } }),
+    ...(has.cpu && {
+      cpu: { quota: Math.max(1_000, Math.round(cpu * CPU_PERIOD_US)), period: CPU_PERIOD_US },
+    }),
     ...(has.memory && { memory: canLimitSwap(groups) ? { limit: bytes, swap: bytes } : { limit: bytes } }),
     ...(has.pids && { pids: { limit: pids } }),
   };

@@ -14,7 +14,7 @@ export function readMounts(): Mount[] {
     const target = left?.split(' ')[4];
     const [type, , options] = right?.split(' ') ?? [];
     if (!target || !type) return [];
-    return [{ target: unescape(target), type, options: options?.split(',') ?? [] }];
+    return [{ target: unescapeOctal(target), type, options: options?.split(',') ?? [] }];
   });
 }
 
@@ -23,6 +23,6 @@ export function isMounted(path: string): boolean {
   return readMounts().some(({ target }) => target === path);
 }
 
-function unescape(path: string): string {
+function unescapeOctal(path: string): string {
   return path.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 }

@@ -14,8 +14,8 @@ export class HostCommandError extends Error {
 export interface RunOptions {
   /** After this the program is killed and the call fails. Ten seconds when absent. */
   readonly timeoutMs?: number;
-  /** Bytes for its stdin; /dev/null when absent. */
-  readonly input?: string | Uint8Array;
+  /** Text for its stdin; /dev/null when absent. */
+  readonly input?: string;
   readonly cwd?: string;
   readonly signal?: AbortSignal;
 }
@@ -38,7 +38,7 @@ export async function run(argv: readonly [string, ...string[]], options: RunOpti
   const child = Bun.spawn([path, ...argv.slice(1)], {
     env: { ...HOST_ENV },
     cwd: options.cwd ?? '/',
-    stdin: options.input === undefined ? 'ignore' : new Blob([options.input]),
+    stdin: options.input === undefined ? 'ignore' : Buffer.from(options.input),
     stdout: 'pipe',
     stderr: 'pipe',
     timeout: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
@@ -46,7 +46,7 @@ export async function run(argv: readonly [string, ...string[]], options: RunOpti
     maxBuffer: OUTPUT_LIMIT,
     signal: options.signal,
   });
-  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  const [stdout, stderr] = await Promise.all([textOf(child.stdout), textOf(child.stderr), child.exited]);
   if (child.exitCode !== 0) throw new HostCommandError(program, child.exitCode ?? -1, stderr);
   return stdout;
 }
@@ -54,4 +54,9 @@ export async function run(argv: readonly [string, ...string[]], options: RunOpti
 /** The path of a program on this host; undefined when it is not installed. A path stays as it is. */
 export function findProgram(name: string): string | undefined {
   return Bun.which(name, { PATH: SEARCH_PATH }) ?? undefined;
+}
+
+/** The whole text of a pipe. */
+export function textOf(pipe: ReadableStream<Uint8Array>): Promise<string> {
+  return new Response(pipe).text();
 }

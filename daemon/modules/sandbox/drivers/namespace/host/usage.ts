@@ -31,7 +31,11 @@ function unifiedUsage(file: GroupFile): GroupUsage {
   const io = file('io', 'io.stat');
   return {
     cpuUsageUs: keyed(file('cpu', 'cpu.stat'), 'usage_usec'),
-    memoryBytes: withoutCache(file('memory', 'memory.current'), file('memory', 'memory.stat'), 'inactive_file'),
+    memoryBytes: withoutCache(
+      file('memory', 'memory.current'),
+      file('memory', 'memory.stat'),
+      'inactive_file',
+    ),
     memoryLimitBytes: limit(file('memory', 'memory.max')),
     blockReadBytes: sum(io, /rbytes=(\d+)/g),
     blockWriteBytes: sum(io, /wbytes=(\d+)/g),

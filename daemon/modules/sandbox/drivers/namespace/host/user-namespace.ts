@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { findProgram, HOST_ENV, HostCommandError } from './run.ts';
+import { findProgram, HOST_ENV, HostCommandError, textOf } from './run.ts';
 
 /** A block of host ids that stand for 0..size-1 inside boxes. */
 export interface IdRange {
@@ -58,11 +58,7 @@ const WAIT = 'echo; read -r go && exec "$@"';
  * Starts a program as root of a new user namespace that has the given ids, and no right on the host but those
  * of the ids. Its stdin is open. It begins after `begin`. Errors: HostCommandError.
  */
-export async function holdInUserNamespace(
-  range: IdRange,
-  argv: readonly string[],
-  cwd = '/',
-): Promise<Held> {
+export async function holdInUserNamespace(range: IdRange, argv: readonly string[], cwd = '/'): Promise<Held> {
   const unshare = findProgram('unshare');
   if (!unshare) throw new HostCommandError('unshare', 127, 'not installed');
   const become = ['setpriv', '--reuid', '0', '--regid', '0', '--clear-groups'];
@@ -74,8 +70,7 @@ export async function holdInUserNamespace(
     stderr: 'pipe',
   });
   const first = await child.stdout.getReader().read();
-  if (first.done)
-    throw new HostCommandError('unshare', await child.exited, await child.stderr.text());
+  if (first.done) throw new HostCommandError('unshare', await child.exited, await textOf(child.stderr));
   const map = `0 ${range.base} ${range.size}`;
   await writeFile(`/proc/${child.pid}/uid_map`, map);
   await writeFile(`/proc/${child.pid}/gid_map`, map);

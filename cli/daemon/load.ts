@@ -1,0 +1,76 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config } from '../../daemon/config/config.ts';
+import type { Probe } from '../../daemon/modules/sandbox/drivers/driver.ts';
+import type { Env } from '../context/paths.ts';
+
+/**
+ * The one place where the CLI reaches into the daemon, for what acts on this machine's own instance.
+ * All of it is loaded when it is needed, so that other commands start fast.
+ */
+
+/** Which instance of this machine is meant. */
+export interface InstanceFlags {
+  readonly dataDir?: string;
+  /** Path of svc.yaml when it is not in the data directory. */
+  readonly config?: string;
+  readonly port?: number;
+  readonly host?: string;
+}
+
+/** The flags as settings of the daemon. */
+export function settingFlags({ dataDir, port, host }: InstanceFlags): Record<string, unknown> {
+  return { 'data.dir': dataDir, 'server.port': port, 'server.host': host };
+}
+
+/** The settings of the instance, with those that its database holds. */
+export async function loadConfig(flags: InstanceFlags, env: Env): Promise<Config> {
+  const { Config } = await import('../../daemon/config/config.ts');
+  const config = new Config({ flags: settingFlags(flags), env, file: flags.config });
+  config.loadDatabaseValues(await databaseValues(join(config.dataDir, 'svc.db')));
+  return config;
+}
+
+/** What is known of each setting, and how one is read and written. */
+export async function loadSettings() {
+  const [{ SETTINGS }, { parseSetting }, { writeYamlSetting }] = await Promise.all([
+    import('../../daemon/config/settings.ts'),
+    import('../../daemon/config/parse.ts'),
+    import('../../daemon/config/file.ts'),
+  ]);
+  return { SETTINGS, parseSetting, writeYamlSetting };
+}
+
+/** The daemon itself. */
+export async function loadServe() {
+  return (await import('../../daemon/main.ts')).serve;
+}
+
+/** What sandboxes find on this host, with the driver that would be used. Nothing is left behind. */
+export async function probeSandboxes(config: Config): Promise<{ driver: string; probe: Probe }> {
+  const [{ selectDriver }, { createOutbound }, { silentLog }] = await Promise.all([
+    import('../../daemon/modules/sandbox/index.ts'),
+    import('../../daemon/outbound/outbound.ts'),
+    import('../../daemon/log/log.ts'),
+  ]);
+  const outbound = createOutbound(config, silentLog);
+  const driver = await selectDriver({ config, log: silentLog, outbound, instance: 'doctor' });
+  try {
+    return { driver: driver.name, probe: await driver.probe() };
+  } finally {
+    await driver.close();
+  }
+}
+
+/** Reads the settings of a database that a daemon may have open. */
+async function databaseValues(path: string): Promise<Record<string, unknown>> {
+  if (!existsSync(path)) return {};
+  const { Database } = await import('bun:sqlite');
+  const database = new Database(path, { readonly: true });
+  try {
+    const rows = database.query<{ key: string; value: string }, []>('SELECT key, value FROM settings').all();
+    return Object.fromEntries(rows.map(({ key, value }) => [key, JSON.parse(value)]));
+  } finally {
+    database.close();
+  }
+}

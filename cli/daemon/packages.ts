@@ -1,0 +1,84 @@
+import type { Finding } from '../../daemon/modules/sandbox/drivers/driver.ts';
+import { fail } from '../../src/errors/app-error.ts';
+import { shellLine } from '../quote.ts';
+
+type Manager = 'apt' | 'dnf' | 'apk';
+
+const PROGRAM: Record<Manager, string> = { apt: 'apt-get', dnf: 'dnf', apk: 'apk' };
+
+/** Command lines that bring packages, in order. */
+const COMMANDS: Record<Manager, (packages: readonly string[]) => string[][]> = {
+  apt: (packages) => [
+    ['apt-get', 'update'],
+    ['apt-get', 'install', '-y', '--no-install-recommends', ...packages],
+  ],
+  dnf: (packages) => [['dnf', 'install', '-y', ...packages]],
+  apk: (packages) => [['apk', 'add', ...packages]],
+};
+
+/** The host as far as installing goes. */
+export interface PackageHost {
+  readonly isRoot: boolean;
+  /** Whether a program is on the path. */
+  has(program: string): boolean;
+}
+
+/** This host. */
+export const thisHost: PackageHost = {
+  isRoot: process.getuid?.() === 0,
+  has: (program) => Bun.which(program) !== null,
+};
+
+/**
+ * The commands that bring what the findings lack; none when nothing can be installed.
+ * Errors: failed_precondition when this person may not install.
+ */
+export function installCommands(findings: readonly Finding[], host: PackageHost = thisHost): string[][] {
+  const manager = (Object.keys(PROGRAM) as Manager[]).find((name) => host.has(PROGRAM[name]));
+  if (!manager) return [];
+  const wanted = findings.filter(({ status }) => status !== 'ok');
+  const packages = [...new Set(wanted.flatMap((finding) => finding.packages?.[manager] ?? []))];
+  if (packages.length === 0) return [];
+  const commands = COMMANDS[manager](packages);
+  if (host.isRoot) return commands;
+  if (host.has('sudo')) return commands.map((command) => ['sudo', ...command]);
+  const lines = commands.map(shellLine).join(' && ');
+  throw fail('failed_precondition', {
+    message: `Packages are missing and only root can install them: ${lines}`,
+  });
+}
+
+/** Runs one of them; its output goes line by line to `show`. Errors: failed_precondition with its last lines. */
+export async function runInstall(command: readonly string[], show: (line: string) => void): Promise<void> {
+  const child = Bun.spawn([...command], {
+    stdin: 'inherit',
+    stdout: 'pipe',
+    stderr: 'pipe',
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+  });
+  const last: string[] = [];
+  const follow = async (stream: ReadableStream<Uint8Array>) => {
+    for await (const line of linesOf(stream)) {
+      last.push(line);
+      last.splice(0, last.length - 5);
+      show(line);
+    }
+  };
+  await Promise.all([follow(child.stdout), follow(child.stderr)]);
+  const code = await child.exited;
+  if (code !== 0) {
+    const message = `${shellLine(command)} ended with ${code}: ${last.join(' | ')}`;
+    throw fail('failed_precondition', { message });
+  }
+}
+
+async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const bytes of stream) {
+    const lines = (rest + decoder.decode(bytes, { stream: true })).split(/[\r\n]+/);
+    rest = lines.pop() ?? '';
+    yield* lines.filter((line) => line !== '');
+  }
+  if (rest) yield rest;
+}

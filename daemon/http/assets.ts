@@ -1,0 +1,23 @@
+import { createHash } from 'node:crypto';
+import home from '../../web/index.html' with { type: 'text' };
+
+const PAGE = home as unknown as string;
+
+/** The inline script of the page by its hash, so that no other script can run. */
+const SCRIPT_HASH = createHash('sha256')
+  .update(/<script>([\s\S]*?)<\/script>/.exec(PAGE)?.[1] ?? '')
+  .digest('base64');
+
+const HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${SCRIPT_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'same-origin',
+};
+
+/** The start page; undefined for any other path. It needs nothing from elsewhere. */
+export function homeResponse(request: Request): Response | undefined {
+  const { pathname } = new URL(request.url);
+  if (pathname !== '/' || (request.method !== 'GET' && request.method !== 'HEAD')) return undefined;
+  return new Response(PAGE, { headers: HEADERS });
+}

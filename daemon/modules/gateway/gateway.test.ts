@@ -1,0 +1,270 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AppError } from '../../../src/errors/app-error.ts';
+import { systemClock } from '../../../src/kit/time.ts';
+import { startUpstream, type TestUpstream } from '../../../test/support/upstream.ts';
+import { Config } from '../../config/config.ts';
+import type { Call } from '../../http/route.ts';
+import { createLog, type Log } from '../../log/log.ts';
+import type { TokenCount } from '../../metrics/metrics.ts';
+import { createOutbound } from '../../outbound/outbound.ts';
+import { createGatewayModule } from './index.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'svc-gateway-'));
+const lines: string[] = [];
+const log: Log = createLog({ level: 'debug', format: 'json', write: (line) => lines.push(line) });
+const counts: TokenCount[] = [];
+let upstream: TestUpstream;
+let routes: ReturnType<typeof createGatewayModule>['routes'];
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  const { url, apiKey, resetUrl, unlistedUrl } = upstream;
+  const refused = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
+  const providers = {
+    openai: { base_url: url, api_key: apiKey },
+    reset: { base_url: resetUrl, models: ['m'] },
+    unlisted: { base_url: unlistedUrl, api_key: apiKey },
+    refused: { base_url: `http://127.0.0.1:${refused.port}/v1`, models: ['m'] },
+    metadata: { base_url: 'http://169.254.169.254/v1', models: ['m'] },
+  };
+  refused.stop(true);
+  const config = new Config({ env: { SVC_DATA_DIR: dir, SVC_PROVIDERS: JSON.stringify(providers) } });
+  const app = { config, log, clock: systemClock, outbound: createOutbound(config, log) };
+  routes = createGatewayModule(app, { tokens: (count) => counts.push(count) }).routes;
+});
+
+afterAll(async () => {
+  await upstream.stop();
+  rmSync(dir, { recursive: true });
+});
+
+/** Calls an operation as the edge does; `undefined` becomes the code of the error. */
+async function invoke(id: string, part: Partial<Call> & { body?: unknown }): Promise<unknown> {
+  const route = routes.find(({ endpoint }) => endpoint.id === id);
+  const call = {
+    params: {},
+    query: {},
+    signal: new AbortController().signal,
+    headers: new Headers(),
+    ...part,
+  };
+  return route?.handle(call as unknown as Call);
+}
+
+const HELLO = [{ role: 'user', content: 'good morning dear world' }];
+
+const chat = (body: Record<string, unknown>, signal?: AbortSignal) =>
+  invoke('ChatCompletion', {
+    body: { messages: HELLO, ...body },
+    ...(signal ? { signal } : {}),
+  }) as Promise<Response>;
+
+const failure = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => (error instanceof AppError ? error : undefined),
+  );
+
+/** What the upstream itself answers, asked directly. */
+const direct = (body: Record<string, unknown>) =>
+  fetch(`${upstream.url}/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${upstream.apiKey}` },
+    body: JSON.stringify({ messages: HELLO, ...body }),
+  });
+
+describe('a completion', () => {
+  test('reaches the upstream with its model renamed and everything else as it came', async () => {
+    const extra = { temperature: 0.5, seed: 7, unknown_field: { deep: [1, null] }, user: 'u' };
+    const response = await chat({ model: 'openai/gpt-test', ...extra });
+    expect(response.status).toBe(200);
+    const { lastBody, lastHeaders } = await upstream.seen();
+    expect(lastBody).toEqual({ model: 'gpt-test', messages: HELLO, ...extra });
+    expect(lastHeaders.authorization).toBe(`Bearer ${upstream.apiKey}`);
+    expect(lastHeaders['accept-encoding']).toBeUndefined();
+  });
+
+  test('comes back byte for byte, with the headers that are for the caller', async () => {
+    const ours = await chat({ model: 'gpt-test' });
+    expect(await ours.text()).toBe(await (await direct({ model: 'gpt-test' })).text());
+    expect(Object.fromEntries(ours.headers)).toMatchObject({
+      'openai-version': '2020-10-01',
+      'x-upstream-request-id': 'up_1',
+      'x-ratelimit-remaining-requests': '59',
+    });
+    expect(ours.headers.has('set-cookie')).toBe(false);
+  });
+
+  test('reports its tokens', async () => {
+    counts.length = 0;
+    await chat({ model: 'gpt-test' });
+    expect(counts).toMatchObject([{ provider: 'openai', model: 'gpt-test', output: 4 }]);
+  });
+});
+
+describe('a stream', () => {
+  test('comes back byte for byte, cut wherever the upstream cuts it', async () => {
+    const tools = [
+      { type: 'function', function: { name: 'a' } },
+      { type: 'function', function: { name: 'b' } },
+    ];
+    for (const more of [{}, { stream_options: { include_usage: true } }, { tools }]) {
+      const body = { model: 'gpt-test', stream: true, ...more };
+      const ours = await chat(body);
+      expect(await ours.text()).toBe(await (await direct(body)).text());
+      expect(Object.fromEntries(ours.headers)).toMatchObject({
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-cache',
+        'x-accel-buffering': 'no',
+      });
+    }
+  });
+
+  test('reports the tokens that its last event names', async () => {
+    counts.length = 0;
+    await (await chat({ model: 'gpt-test', stream: true, stream_options: { include_usage: true } })).text();
+    expect(counts).toMatchObject([{ provider: 'openai', model: 'gpt-test', output: 4 }]);
+  });
+
+  test('is passed on while it grows', async () => {
+    const response = await chat({ model: 'trickles', stream: true });
+    const reader = response.body?.getReader();
+    const first = await reader?.read();
+    const bytes = (await (await direct({ model: 'gpt-test', stream: true })).bytes()).length;
+    expect(first?.value?.byteLength).toBeLessThan(bytes / 4);
+    await reader?.cancel();
+  });
+
+  test('that breaks off ends in an error that clients read, after what had come', async () => {
+    const text = await (await chat({ model: 'fails-midstream', stream: true })).text();
+    expect(text).toContain('"content":"world "');
+    const parsed = text
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line.replace('data: ', '')));
+    const { error } = parsed.at(-1);
+    expect(error).toMatchObject({ type: 'api_error', code: 'upstream_failed' });
+    expect(error.message).toContain('openai');
+  });
+});
+
+describe('a caller that leaves', () => {
+  const cases = [
+    ['hangs', false],
+    ['hangs', true],
+    ['hangs-midstream', true],
+    ['trickles', true],
+  ] as const;
+  for (const [model, stream] of cases)
+    test(`stops an upstream that ${model}${stream ? ', streaming' : ''}`, async () => {
+      const before = await upstream.seen();
+      const controller = new AbortController();
+      const pending = chat({ model, stream }, controller.signal);
+      const outcome = failure(pending.then((response) => response.text()));
+      while ((await upstream.seen()).count === before.count) await Bun.sleep(1);
+      if (model !== 'hangs') await (await pending).body;
+      controller.abort();
+      while ((await upstream.seen()).left === before.left) await Bun.sleep(1);
+      if (model === 'hangs') expect((await outcome)?.code).toBe('cancelled');
+    });
+
+  test('by closing its body stops the upstream too', async () => {
+    const { left } = await upstream.seen();
+    const response = await chat({ model: 'hangs-midstream', stream: true });
+    const reader = response.body?.getReader();
+    await reader?.read();
+    await reader?.cancel();
+    while ((await upstream.seen()).left === left) await Bun.sleep(1);
+  });
+});
+
+describe('an upstream that fails', () => {
+  test('with an error of the request: status, body and Retry-After pass', async () => {
+    const limited = await chat({ model: 'rate-limited' });
+    expect(limited.status).toBe(429);
+    expect(limited.headers.get('retry-after')).toBe('7');
+    expect(await limited.json()).toMatchObject({
+      error: { message: 'slow down', code: 'rate_limit_exceeded' },
+    });
+    const bad = await chat({ model: 'bad-request', stream: true });
+    expect(bad.status).toBe(400);
+    expect(await bad.json()).toMatchObject({ error: { message: 'temperature is too hot' } });
+  });
+
+  const cases = [
+    ['wants-another-key', 502, 'refused the key of this instance (401)'],
+    ['forbids', 502, 'refused the key of this instance (403)'],
+    ['broken', 502, 'answered 500: something broke'],
+    ['lost', 502, 'Check providers.openai.base_url'],
+    ['page', 502, 'answered with text/html'],
+    ['moved', 502, 'answered 302'],
+    ['fails-midstream', 502, 'closed the connection before its answer was complete'],
+    ['reset/m', 502, 'the connection was closed'],
+    ['refused/m', 502, 'the connection was refused'],
+    ['metadata/m', 502, 'link-local or metadata'],
+  ] as const;
+  for (const [model, status, words] of cases)
+    test(`${model}: ${status} ${words}, and never its key`, async () => {
+      const error = await failure(chat({ model }));
+      expect(error?.http).toBe(status);
+      expect(error?.message).toContain(words);
+      expect(error?.message).toContain(
+        `The provider ${model.includes('/') ? model.split('/')[0] : 'openai'}`,
+      );
+      expect(JSON.stringify(error?.toWire('req_1')) + lines.join('')).not.toContain(upstream.apiKey);
+    });
+
+  test('by staying silent: 504', async () => {
+    const error = await failure(chat({ model: 'hangs' }, AbortSignal.timeout(50)));
+    expect(error?.code).toBe('upstream_timeout');
+    expect(error?.http).toBe(504);
+  });
+});
+
+describe('the models', () => {
+  const list = async () =>
+    ((await invoke('ListCompatModels', {})) as { data: ReadonlyArray<Record<string, unknown>> }).data;
+
+  test('are those of every provider, and one that cannot list its own breaks nothing', async () => {
+    const models = await list();
+    expect(models).toContainEqual({
+      id: 'local/echo',
+      object: 'model',
+      created: 0,
+      owned_by: 'local',
+    });
+    const listed = { id: 'openai/gpt-test', object: 'model', created: 1_700_000_000, owned_by: 'openai' };
+    expect(models).toContainEqual(listed);
+    expect(models.filter(({ owned_by }) => owned_by === 'unlisted')).toEqual([]);
+    expect(lines.some((line) => line.includes('could not be listed'))).toBe(true);
+  });
+
+  test('are asked of an upstream once a minute, not once a call', async () => {
+    await list();
+    const { lists } = await upstream.seen();
+    for (let i = 0; i < 5; i++) await list();
+    expect((await upstream.seen()).lists).toBe(lists);
+  });
+
+  test('are had one by one', async () => {
+    expect(await invoke('GetCompatModel', { params: { model: 'local/echo' } as never })).toMatchObject({
+      owned_by: 'local',
+    });
+    const error = await failure(invoke('GetCompatModel', { params: { model: 'local/eco' } as never }));
+    expect(error?.code).toBe('model_not_found');
+    expect(error?.hint).toContain('local/echo');
+  });
+
+  test('local/echo answers without any upstream, and for no other name', async () => {
+    const { count } = await upstream.seen();
+    const response = await chat({ model: 'local/echo' });
+    expect(await response.json()).toMatchObject({
+      choices: [{ message: { content: 'good morning dear world' } }],
+    });
+    expect((await failure(chat({ model: 'local/gpt-test' })))?.code).toBe('model_not_found');
+    expect((await upstream.seen()).count).toBe(count);
+  });
+});

@@ -1,0 +1,16 @@
+import { afterAll } from 'bun:test';
+import { dockerdMissing, startDockerd } from '../../../../../test/support/dockerd.ts';
+import { silentLog } from '../../../../log/log.ts';
+import { driverConformance } from '../conformance.ts';
+import { createDockerDriver } from './index.ts';
+
+const skip = dockerdMissing();
+const engine = skip ? undefined : await startDockerd();
+afterAll(() => engine?.stop());
+
+driverConformance(
+  'docker',
+  async ({ dataDir, instance }) =>
+    createDockerDriver({ socketPath: engine?.socket, dataDir, instance, log: silentLog }),
+  { image: engine?.image ?? '', skip },
+);

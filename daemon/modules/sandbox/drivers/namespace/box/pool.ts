@@ -1,0 +1,127 @@
+import { renameSync } from 'node:fs';
+import { HOST_IMAGE, type StoredImage } from '../../../images/index.ts';
+import type { BoxSpec } from '../../driver.ts';
+import { exists } from '../host/files.ts';
+import type { Boxes } from './boxes.ts';
+import type { Host } from './host.ts';
+import { type BoxRecord, boxFolders, isRunning, readRecord, writeRecord } from './record.ts';
+
+const REFILL_AFTER_MS = 50;
+const RETRY_AFTER_MS = 30_000;
+const SHAPE = { image: HOST_IMAGE, env: {}, limits: { cpu: 1, memoryMb: 512, pids: 512 } } as const;
+
+/**
+ * Boxes of the default shape that were made ahead and idle. Handing one out is the renaming of its folder,
+ * which only one taker can win, and an update of its record and limits.
+ */
+export class Pool {
+  private readonly names: string[] = [];
+  private timer: Timer | undefined;
+  private filling: Promise<void> | undefined;
+  private closed = false;
+
+  constructor(
+    private readonly host: Host,
+    private readonly boxes: () => Boxes,
+    private readonly size: number,
+  ) {}
+
+  /** Takes over the boxes that an earlier daemon left waiting, and begins to fill up. */
+  adopt(): void {
+    for (const { name, dir } of boxFolders(this.host.layout)) {
+      const record = readRecord(dir);
+      if (record?.phase === 'warm' && record.id === name && isRunning(record)) this.names.push(name);
+    }
+    this.refillLater();
+  }
+
+  /** A box for this request, in its place and with its record; undefined when none fits. */
+  async take(spec: BoxSpec, image: StoredImage): Promise<BoxRecord | undefined> {
+    if (spec.image !== HOST_IMAGE) return undefined;
+    for (let name = this.names.shift(); name; name = this.names.shift()) {
+      const record = readRecord(this.boxes().dirOf(name));
+      if (!record || record.phase !== 'warm' || !isRunning(record)) continue;
+      if (!this.fits(record, spec, image)) {
+        this.names.push(name);
+        return undefined;
+      }
+      const taken = this.handOut(name, record, spec);
+      if (taken) {
+        this.refillLater();
+        return taken;
+      }
+    }
+    this.refillLater();
+    return undefined;
+  }
+
+  /** Removes the boxes that wait here. */
+  async close(): Promise<void> {
+    this.closed = true;
+    clearTimeout(this.timer);
+    await this.filling?.catch(() => {});
+    await Promise.all(this.names.splice(0).map((name) => this.boxes().remove(name)));
+  }
+
+  private fits(record: BoxRecord, spec: BoxSpec, image: StoredImage): boolean {
+    const connected = spec.network === 'allow' && !this.host.network.missing();
+    return record.image.id === image.info.id && connected === (record.address !== undefined);
+  }
+
+  private handOut(name: string, record: BoxRecord, spec: BoxSpec): BoxRecord | undefined {
+    const to = this.boxes().dirOf(spec.id);
+    const { id, limits, network } = spec;
+    const env = { ...record.image.env, ...spec.env };
+    const workDir = spec.workDir ?? record.image.workDir;
+    const taken: BoxRecord = { ...record, id, limits, network, env, workDir, phase: 'made' };
+    try {
+      this.boxes().applyLimits(record, limits);
+      renameSync(this.boxes().dirOf(name), to);
+    } catch {
+      return undefined;
+    }
+    writeRecord(to, taken);
+    return taken;
+  }
+
+  private refillLater(ms = REFILL_AFTER_MS): void {
+    if (this.closed || this.timer || this.filling || this.size === 0) return;
+    this.timer = setTimeout(() => {
+      this.timer = undefined;
+      this.filling = this.refill().finally(() => {
+        this.filling = undefined;
+      });
+    }, ms);
+    this.timer.unref();
+  }
+
+  private async refill(): Promise<void> {
+    try {
+      while (!this.closed && this.names.length < this.size) this.names.push(await this.makeOne());
+    } catch (error) {
+      this.host.log('warn', 'no sandbox could be made ahead', { error: String(error) });
+      this.filling = undefined;
+      this.refillLater(RETRY_AFTER_MS);
+    }
+  }
+
+  private async makeOne(): Promise<string> {
+    const id = `warm_${crypto.randomUUID().replaceAll('-', '')}`;
+    const image = await this.host.images.prepare(HOST_IMAGE, { progress: () => {} });
+    const spec: BoxSpec = { id, ...SHAPE, network: 'allow' };
+    await this.boxes().lock.run(id, () => this.boxes().make(this.boxes().dirOf(id), spec, image, 'warm'));
+    return id;
+  }
+
+  /** Removes what waits for an image that is no more, or that nobody waits for. */
+  async dropStale(image: StoredImage): Promise<void> {
+    const isStale = (name: string) => {
+      const dir = this.boxes().dirOf(name);
+      return !exists(dir) || readRecord(dir)?.image.id !== image.info.id;
+    };
+    for (const name of this.names.filter(isStale)) {
+      this.names.splice(this.names.indexOf(name), 1);
+      await this.boxes().remove(name);
+    }
+  }
+}

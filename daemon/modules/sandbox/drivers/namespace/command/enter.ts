@@ -1,0 +1,112 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { invalid } from '../../../../../../src/errors/app-error.ts';
+import type { ExecSpec, Exit, TerminalSize } from '../../driver.ts';
+import { boxGroup, commandGroup, type Host } from '../box/host.ts';
+import type { Found } from '../box/boxes.ts';
+import { boxPaths, isSafeName } from '../box/paths.ts';
+import { processSpec } from '../box/process-spec.ts';
+import { awaitEmpty, makeGroup, removeTree, signalGroup } from '../host/control-groups.ts';
+import { outOfMemoryKills } from '../host/usage.ts';
+import { exitOf } from './exit.ts';
+
+/** The signals that a command can be sent. */
+export type KillSignal = 'SIGINT' | 'SIGTERM' | 'SIGKILL' | 'SIGHUP';
+
+const KILL_DEADLINE_MS = 5_000;
+
+/** Puts itself into a control group and becomes the program: what it starts is born in the group. */
+const JOIN = 'echo 0 >"$1" && shift && exec "$@"';
+
+/**
+ * A command on its way into a box: the words that start it, and the control group that all its descendants
+ * are born into and cannot leave, however they fork or change sessions. Killing is done by that group.
+ */
+export class Entry {
+  readonly argv: readonly [string, ...string[]];
+  /** Its folder, for what is kept about it. */
+  readonly dir: string;
+  private readonly group: string;
+  private readonly killsBefore: number;
+  private killed = false;
+
+  constructor(
+    private readonly host: Host,
+    private readonly found: Found,
+    spec: ExecSpec,
+    terminal?: TerminalSize,
+  ) {
+    const { containerId } = found.record;
+    this.dir = entryDir(found.dir, spec.id);
+    this.group = entryGroup(host, containerId, spec.id);
+    makeGroup(host.groups, join(commandGroup(host, containerId), spec.id));
+    mkdirSync(this.dir, { recursive: true, mode: 0o700 });
+    writeFileSync(this.logPath, '');
+    const process = processSpec(found.record, spec, terminal);
+    writeFileSync(join(this.dir, 'process.json'), JSON.stringify(process));
+    this.killsBefore = this.memoryKills();
+    this.argv = this.words(spec.id);
+  }
+
+  /** Sends a signal to the command and all its descendants, but not to the runtime that waits for it. */
+  async kill(signal: KillSignal, waiter?: number): Promise<void> {
+    if (signal === 'SIGKILL') this.killed = true;
+    await signalEntry(this.group, signal, waiter);
+  }
+
+  /** Stops and continues the command. */
+  get groupDir(): string {
+    return this.group;
+  }
+
+  /** How it ended, from the code of the runtime. */
+  exit(code: number): Exit {
+    const exit = exitOf(code, this.logPath);
+    if (exit.signal !== 'SIGKILL' || this.killed) return exit;
+    return this.memoryKills() > this.killsBefore ? { ...exit, outOfMemory: true } : exit;
+  }
+
+  /** Takes away what was kept about it. Its group stays while descendants live on. */
+  forget(): void {
+    rmSync(this.dir, { recursive: true, force: true });
+    removeTree(this.group);
+  }
+
+  private get logPath(): string {
+    return join(this.dir, 'runtime.log');
+  }
+
+  private memoryKills(): number {
+    return outOfMemoryKills(this.host.groups, boxGroup(this.host, this.found.record.containerId));
+  }
+
+  private words(id: string): [string, ...string[]] {
+    const { runtime, groups } = this.host;
+    const unified = groups.layout === 'v2';
+    const words: [string, ...string[]] = [
+      runtime.path,
+      ...['--root', boxPaths(this.found.dir).state, '--log', this.logPath, '--log-format', 'json', 'exec'],
+      ...(unified ? ['--cgroup', runtime.name === 'crun' ? id : `/${id}`] : []),
+      ...['--process', join(this.dir, 'process.json'), this.found.record.containerId],
+    ];
+    if (unified) return words;
+    return ['/bin/sh', '-c', JOIN, 'sh', join(this.group, 'cgroup.procs'), ...words];
+  }
+}
+
+/** The folder of a command in the folder of its box. Errors: invalid_argument. */
+export function entryDir(boxDir: string, id: string): string {
+  if (!isSafeName(id)) throw invalid({ field: 'id', description: `${JSON.stringify(id)} is no id of a command` });
+  return join(boxPaths(boxDir).exec, id);
+}
+
+/** The control group of a command. */
+export function entryGroup(host: Host, containerId: string, id: string): string {
+  return join(host.groups.tree, commandGroup(host, containerId), id);
+}
+
+/** Signals a command by its group; after SIGKILL it waits until nothing of it is left. */
+export async function signalEntry(group: string, signal: KillSignal, waiter?: number): Promise<void> {
+  await signalGroup(group, signal, waiter);
+  if (signal === 'SIGKILL') await awaitEmpty(group, KILL_DEADLINE_MS);
+}
