@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import icon from '../../web/favicon.svg' with { type: 'text' };
 import home from '../../web/index.html' with { type: 'text' };
 
 const PAGE = home as unknown as string;
@@ -15,9 +16,12 @@ const HEADERS = {
   'referrer-policy': 'same-origin',
 };
 
-/** The start page; undefined for any other path. It needs nothing from elsewhere. */
+/** The start page and the icon; undefined for any other path. They need nothing from elsewhere. */
 export function homeResponse(request: Request): Response | undefined {
+  if (request.method !== 'GET' && request.method !== 'HEAD') return undefined;
   const { pathname } = new URL(request.url);
-  if (pathname !== '/' || (request.method !== 'GET' && request.method !== 'HEAD')) return undefined;
-  return new Response(PAGE, { headers: HEADERS });
+  if (pathname === '/') return new Response(PAGE, { headers: HEADERS });
+  if (pathname === '/favicon.ico')
+    return new Response(icon, { headers: { 'content-type': 'image/svg+xml' } });
+  return undefined;
 }

@@ -5,6 +5,7 @@ import { declaredLength, readJson } from './body.ts';
 import type { Gate } from './gate.ts';
 import type { Idempotency } from './idempotency.ts';
 import { type RouterPath, readParams } from './path.ts';
+import { readQuery } from './query.ts';
 import type { Call, Caller, Route, SocketSession } from './route.ts';
 import { upgrade } from './sockets.ts';
 import { ownTenant } from './tenant.ts';
@@ -84,6 +85,7 @@ function answer(
     upgrade(server, call.request, value as SocketSession, call.headers);
     return undefined;
   }
+  if (endpoint.status === 204) return new Response(null, { status: 204, headers: call.headers });
   if (!(value instanceof Response)) return Response.json(value ?? {}, { headers: call.headers });
   for (const [name, text] of call.headers) value.headers.append(name, text);
   return value;
@@ -116,18 +118,6 @@ function checked(check: Validator | undefined, value: unknown): unknown {
 function checkDeclaredLength(request: Request, endpoint: Endpoint): void {
   const limit = endpoint.bodyLimit;
   if (limit !== undefined && declaredLength(request) > limit) throw fail('body_too_large', { limit });
-}
-
-function readQuery(url: string): Record<string, unknown> {
-  const start = url.indexOf('?');
-  if (start < 0) return {};
-  const query: Record<string, unknown> = {};
-  for (const [name, value] of new URLSearchParams(url.slice(start + 1))) {
-    const earlier = query[name];
-    query[name] =
-      earlier === undefined ? value : Array.isArray(earlier) ? [...earlier, value] : [earlier, value];
-  }
-  return query;
 }
 
 function field(value: unknown, name: string): unknown {

@@ -64,13 +64,15 @@ function carried(odd: ReadonlyArray<readonly [string, string]>): string[] {
   return odd.length === 0 ? [] : ['env', ...odd.map(([name, value]) => `${name}=${value}`)];
 }
 
-function commandEnv(
-  box: Readonly<Record<string, string>>,
-  spec: ExecSpec,
-  uid: number,
-): Record<string, string> {
-  const home = uid === BOX_UID ? BOX_HOME : uid === 0 ? '/root' : '/';
-  return { HOME: home, ...(uid === BOX_UID ? { USER: 'svc' } : {}), ...box, ...spec.env };
+/** What a command finds in its environment over that of the image. */
+function commandEnv({ image, env }: BoxRecord, spec: ExecSpec, uid: number): Record<string, string> {
+  return {
+    ...('LANG' in image.env ? {} : { LANG: 'C.UTF-8' }),
+    HOME: uid === BOX_UID ? BOX_HOME : uid === 0 ? '/root' : '/',
+    ...(uid === BOX_UID ? { USER: 'svc' } : {}),
+    ...env,
+    ...spec.env,
+  };
 }
 
 /** A zero byte would end a word early. */

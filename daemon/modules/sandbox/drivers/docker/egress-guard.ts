@@ -1,4 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
+import { formatBlock } from '../namespace/network/address.ts';
+import { findResolvers } from '../namespace/network/resolvers.ts';
+import { readRoutes } from '../namespace/network/routes.ts';
 import type { Names } from './names.ts';
 import type { DriverLog } from './options.ts';
 
@@ -9,21 +12,20 @@ export interface GuardState {
   readonly reason: string;
 }
 
-/** Networks that are never the internet (RFC 6890 and its registry), link-local metadata services among them. */
+/** Networks that are never the internet (RFC 6890), and addresses at which clouds serve credentials to their machines. */
 const NOT_THE_INTERNET = [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
+  '168.63.129.16',
   '169.254.0.0/16',
   '172.16.0.0/12',
   '192.0.0.0/24',
   '192.168.0.0/16',
   '198.18.0.0/15',
-  '224.0.0.0/4',
-  '240.0.0.0/4',
+  '224.0.0.0/3',
 ];
-const RESOLVER_FILES = ['/etc/resolv.conf', '/run/systemd/resolve/resolv.conf'];
 
 /**
  * The rules that the engine's own do not have: nothing from the bridge to this host's addresses, to private
@@ -40,10 +42,10 @@ export class EgressGuard {
   async raise(): Promise<GuardState> {
     const lacks = missingMeans();
     if (lacks) return { guarded: false, reason: lacks };
-    const enter = await enterNamespaceOf(this.names.bridge);
-    if (!enter) return { guarded: false, reason: 'the network namespace of the engine is not on this host' };
-    const rules = guardRules(this.names, await resolvers());
-    const nft = Bun.spawn([...enter, 'nft', '-f', '-'], {
+    const place = await findNamespaceOf(this.names.bridge);
+    if (!place) return { guarded: false, reason: 'the network namespace of the engine is not on this host' };
+    const rules = guardRules(this.names, findResolvers(), place.connected);
+    const nft = Bun.spawn([...place.enter, 'nft', '-f', '-'], {
       stdin: Buffer.from(rules),
       stdout: 'ignore',
       stderr: 'pipe',
@@ -64,14 +66,18 @@ export function missingMeans(): string | undefined {
 }
 
 /** The rules for `nft -f`. */
-export function guardRules({ table, bridge }: Names, resolverAddresses: readonly string[]): string {
-  const resolver = resolverAddresses.map(
-    (address) => `ip daddr ${address} meta l4proto { tcp, udp } th dport 53 accept`,
-  );
-  return `
-table inet ${table} {}
+export function guardRules(
+  { table, bridge }: Names,
+  resolvers: readonly string[],
+  connected: readonly string[],
+): string {
+  const refused = [...NOT_THE_INTERNET, ...connected].join(', ');
+  const elements = resolvers.length > 0 ? `elements = { ${resolvers.join(', ')} };` : '';
+  return `table inet ${table} {}
 delete table inet ${table}
 table inet ${table} {
+  set resolvers { type ipv4_addr; ${elements} }
+  set refused { type ipv4_addr; flags interval; auto-merge; elements = { ${refused} }; }
   chain input {
     type filter hook input priority -10; policy accept;
     iifname != "${bridge}" accept
@@ -81,23 +87,30 @@ table inet ${table} {
   chain forward {
     type filter hook forward priority -10; policy accept;
     iifname != "${bridge}" accept
-    ct state established,related accept
-    ${resolver.join('\n    ')}
-    ip daddr { ${NOT_THE_INTERNET.join(', ')} } drop
     meta nfproto ipv6 drop
+    ct state established,related accept
+    ip daddr @resolvers meta l4proto { tcp, udp } th dport 53 accept
+    ip daddr @refused drop
   }
 }
 `;
 }
 
-/** The words before a program that bring it to where the interface is; none when it is here. */
-async function enterNamespaceOf(bridge: string): Promise<string[] | undefined> {
-  if (await hasInterface('self', bridge)) return [];
+/** Where the engine's interfaces are, as seen from this process. */
+interface EnginePlace {
+  /** The words before a program that bring it there; none when it is here. */
+  readonly enter: readonly string[];
+  /** The networks that the engine's host is in, the boxes' own among them. */
+  readonly connected: readonly string[];
+}
+
+async function findNamespaceOf(bridge: string): Promise<EnginePlace | undefined> {
+  if (await hasInterface('self', bridge)) return { enter: [], connected: await connectedTo('self') };
   for (const pid of await readdir('/proc')) {
     if (!/^\d+$/.test(pid)) continue;
     const program = await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '');
     if (program.trim() === 'dockerd' && (await hasInterface(pid, bridge)))
-      return ['nsenter', `--net=/proc/${pid}/ns/net`];
+      return { enter: ['nsenter', `--net=/proc/${pid}/ns/net`], connected: await connectedTo(pid) };
   }
   return undefined;
 }
@@ -107,14 +120,7 @@ async function hasInterface(pid: string, name: string): Promise<boolean> {
   return table.split('\n').some((line) => line.trim().startsWith(`${name}:`));
 }
 
-/** IPv4 resolvers of this host that are not on its loopback: the engine hands those to boxes as they are. */
-async function resolvers(): Promise<string[]> {
-  const texts = await Promise.all(RESOLVER_FILES.map((path) => readFile(path, 'utf8').catch(() => '')));
-  const found = texts.flatMap((text) => [...text.matchAll(/^\s*nameserver\s+(\d+\.\d+\.\d+\.\d+)\s*$/gm)]);
-  const addresses = found.map(([, address = '']) => address).filter(isAddress);
-  return [...new Set(addresses)].filter((address) => !/^(127|169\.254)\./.test(address));
-}
-
-function isAddress(text: string): boolean {
-  return text.split('.').every((part) => Number(part) <= 255);
+async function connectedTo(pid: string): Promise<string[]> {
+  const routes = readRoutes(await readFile(`/proc/${pid}/net/route`, 'utf8').catch(() => ''));
+  return routes.filter(({ connected }) => connected).map(({ block }) => formatBlock(block));
 }

@@ -102,8 +102,7 @@ export class Images {
   private async unpack(path: string, name: string, report: Report): Promise<void> {
     report({ step: 'unpack', done: 0, total: 0 });
     if ((await archiveKind(path)) === 'images') return this.load(path, name);
-    const [repo, tag] = name.split(':');
-    const answer = await this.engine.client.importImage(await archiveStream(path), { repo, tag });
+    const answer = await this.engine.client.importImage(await archiveStream(path), archiveNames(name));
     for await (const line of jsonLines(answer as Readable)) refuseError(path, line);
   }
 
@@ -116,9 +115,12 @@ export class Images {
       loaded ??= /^Loaded image(?: ID)?: (\S+)/m.exec(stream)?.[1];
     }
     if (!loaded) throw notHere(path, 'the engine found no image in it');
-    const [repo, tag] = name.split(':');
-    await this.engine.client.getImage(loaded).tag({ repo, tag: tag ?? 'latest' });
+    await this.engine.client.getImage(loaded).tag(archiveNames(name));
   }
+}
+
+function archiveNames(name: string) {
+  return { repo: ARCHIVE_REPOSITORY, tag: name.slice(ARCHIVE_REPOSITORY.length + 1) };
 }
 
 function refuseError(reference: string, line: unknown): void {

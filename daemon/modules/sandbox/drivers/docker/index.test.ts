@@ -1,6 +1,5 @@
 import { afterAll } from 'bun:test';
 import { dockerdMissing, startDockerd } from '../../../../../test/support/dockerd.ts';
-import { silentLog } from '../../../../log/log.ts';
 import { driverConformance } from '../conformance.ts';
 import { createDockerDriver } from './index.ts';
 
@@ -11,6 +10,6 @@ afterAll(() => engine?.stop());
 driverConformance(
   'docker',
   async ({ dataDir, instance }) =>
-    createDockerDriver({ socketPath: engine?.socket, dataDir, instance, log: silentLog }),
+    createDockerDriver({ socketPath: engine?.socket, dataDir, instance, log: () => {} }),
   { image: engine?.image ?? '', skip },
 );

@@ -2,6 +2,7 @@ import type { ExecSpec, Execution, OutputChunk } from '../../driver.ts';
 import type { Found } from '../box/boxes.ts';
 import type { Host } from '../box/host.ts';
 import { HOST_ENV } from '../host/run.ts';
+import { Channel } from './channel.ts';
 import { Entry } from './enter.ts';
 import { codeOf } from './exit.ts';
 
@@ -35,29 +36,22 @@ export function execute(host: Host, found: Found, spec: ExecSpec): Execution {
   };
 }
 
-type Pending = { channel: OutputChunk['channel']; read: Promise<{ done: boolean; value?: Uint8Array }> };
-
-/**
- * Both pipes as one sequence. Each pipe has one read under way; the next one starts when the chunk was taken,
- * so that a slow reader holds the command back.
- */
-async function* merge(
+/** Both pipes as one sequence. Each is read on only when its last chunk was taken: a slow reader holds the command back. */
+function merge(
   stdout: ReadableStream<Uint8Array>,
   stderr: ReadableStream<Uint8Array>,
-): AsyncGenerator<OutputChunk> {
+): AsyncIterable<OutputChunk> {
   const readers = { stdout: stdout.getReader(), stderr: stderr.getReader() };
-  const begin = (channel: OutputChunk['channel']): Pending => ({ channel, read: readers[channel].read() });
-  const pending = new Map([begin('stdout'), begin('stderr')].map((item) => [item.channel, item]));
-  try {
-    while (pending.size > 0) {
-      const { channel, done, value } = await Promise.race(
-        [...pending.values()].map(async (item) => ({ channel: item.channel, ...(await item.read) })),
-      );
-      if (done) pending.delete(channel);
-      else pending.set(channel, begin(channel));
-      if (value) yield { channel, bytes: value };
-    }
-  } finally {
+  const channel = new Channel<OutputChunk>(() => {
     for (const reader of Object.values(readers)) reader.cancel().catch(() => {});
-  }
+  });
+  const pump = async (name: OutputChunk['channel']): Promise<void> => {
+    for (;;) {
+      const { done, value } = await readers[name].read();
+      if (done) return;
+      await channel.push({ channel: name, bytes: value });
+    }
+  };
+  Promise.allSettled([pump('stdout'), pump('stderr')]).then(() => channel.end());
+  return channel;
 }

@@ -1,0 +1,114 @@
+import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fail } from '../../../../../../src/errors/app-error.ts';
+import type { Detached, ExecSpec, Exit } from '../../driver.ts';
+import { boxGroup, type Host } from '../box/host.ts';
+import { isSafeName } from '../box/paths.ts';
+import type { Found } from '../box/boxes.ts';
+import { readJson, readText, writeWhole } from '../host/files.ts';
+import { isAlive, markOf, type ProcessMark } from '../host/process.ts';
+import { HOST_ENV } from '../host/run.ts';
+import { outOfMemoryKills } from '../host/usage.ts';
+import { Entry, entryDir, entryGroup, type KillSignal, signalEntry } from './enter.ts';
+import { exitOf } from './exit.ts';
+
+const POLL_FIRST_MS = 10;
+const POLL_MOST_MS = 200;
+
+/**
+ * The keeper of a command: a process of the host that outlives the daemon, waits for the runtime and writes its
+ * code down as a whole. It leaves the daemon's control groups first, or a service manager that stops the daemon
+ * by its group would end it.
+ */
+const KEEP = `for group in $1; do echo 0 >"$group" || :; done 2>/dev/null
+code=$2; shift 2
+"$@"
+echo $? >"$code.part" && mv -f "$code.part" "$code"`;
+
+/** What is written down about a command beside its code. */
+interface Kept {
+  readonly keeper: ProcessMark | undefined;
+  /** How often the kernel had taken processes of the box for memory before. */
+  readonly memoryKills: number;
+}
+
+/** Starts a command that belongs to its box. Its id is its ref. */
+export function spawnDetached(host: Host, found: Found, spec: ExecSpec, logPath: string): Detached {
+  const entry = new Entry(host, found, { ...spec, stdin: false });
+  const log = openSync(logPath, 'a', 0o600);
+  try {
+    const homes = host.groups.roots.map((root) => join(root, keeperGroup(host), 'cgroup.procs'));
+    const code = join(entry.dir, 'code');
+    const child = Bun.spawn(['/bin/sh', '-c', KEEP, 'sh', homes.join(' '), code, ...entry.argv], {
+      env: { ...HOST_ENV },
+      cwd: '/',
+      stdin: 'ignore',
+      stdout: log,
+      stderr: log,
+      detached: true,
+    });
+    child.unref();
+    const memoryKills = outOfMemoryKills(host.groups, boxGroup(host, found.record.containerId));
+    const kept: Kept = { keeper: markOf(child.pid), memoryKills };
+    writeWhole(join(entry.dir, 'keeper.json'), JSON.stringify(kept));
+    return follow(host, found, spec.id, kept);
+  } finally {
+    closeSync(log);
+  }
+}
+
+/** Finds a command that was started, by whichever daemon; undefined when nothing is known about it. */
+export function attachDetached(host: Host, found: Omit<Found, 'init'>, ref: string): Detached | undefined {
+  if (!isSafeName(ref)) return undefined;
+  const kept = readJson<Kept>(join(entryDir(found.dir, ref), 'keeper.json'));
+  return kept && follow(host, found, ref, kept);
+}
+
+function follow(host: Host, found: Omit<Found, 'init'>, ref: string, kept: Kept): Detached {
+  const dir = entryDir(found.dir, ref);
+  const { containerId } = found.record;
+  const kills = () => outOfMemoryKills(host.groups, boxGroup(host, containerId));
+  const exited = awaitCode(dir, kept).then((code): Exit => {
+    const exit = exitOf(code, join(dir, 'runtime.log'));
+    const wasKilled = exit.signal === 'SIGKILL' && readText(join(dir, 'killed')) === undefined;
+    return wasKilled && kills() > kept.memoryKills ? { ...exit, outOfMemory: true } : exit;
+  });
+  exited.catch(() => {});
+  return {
+    ref,
+    exited,
+    async kill(signal: KillSignal) {
+      if (readText(join(dir, 'code')) !== undefined) return;
+      if (signal === 'SIGKILL') writeFileSync(join(dir, 'killed'), '');
+      await signalEntry(entryGroup(host, containerId, ref), signal, runtimeOf(kept));
+    },
+  };
+}
+
+/** The code that the keeper wrote. Errors: unavailable when the keeper is gone and wrote none (a crash of the host). */
+async function awaitCode(dir: string, { keeper }: Kept): Promise<number> {
+  for (let pause = POLL_FIRST_MS; ; pause = Math.min(pause * 1.5, POLL_MOST_MS)) {
+    const alive = isAlive(keeper);
+    const text = readText(join(dir, 'code'));
+    if (text !== undefined) return Number(text);
+    if (!alive) throw fail('unavailable', { message: 'How this command ended was not recorded.' });
+    await Bun.sleep(pause);
+  }
+}
+
+/** The runtime that the keeper waits for: its only child. */
+function runtimeOf({ keeper }: Kept): number | undefined {
+  if (!keeper || !isAlive(keeper)) return undefined;
+  const children = readText(`/proc/${keeper.pid}/task/${keeper.pid}/children`)?.trim();
+  return children ? Number(children.split(' ')[0]) : undefined;
+}
+
+/** Where the keepers of all boxes are, below every root of control groups. */
+export function keeperGroup(host: Pick<Host, 'instance'>): string {
+  return `/svc-${host.instance}-keepers`;
+}
+
+/** Forgets a command that is over. */
+export function forgetDetached(found: Omit<Found, 'init'>, ref: string): void {
+  rmSync(entryDir(found.dir, ref), { recursive: true, force: true });
+}

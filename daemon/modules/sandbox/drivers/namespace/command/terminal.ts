@@ -1,0 +1,73 @@
+import type { ExecSpec, Terminal, TerminalSize } from '../../driver.ts';
+import type { Found } from '../box/boxes.ts';
+import type { Host } from '../box/host.ts';
+import { freeze } from '../host/control-groups.ts';
+import { HOST_ENV } from '../host/run.ts';
+import { Channel } from './channel.ts';
+import { Entry } from './enter.ts';
+import { codeOf } from './exit.ts';
+
+const MIB = 1024 * 1024;
+/** Output that waits for its reader before the command is made to stand still. */
+const HIGH_WATER = 4 * MIB;
+
+/** Starts a command on a terminal. */
+export function openTerminal(host: Host, found: Found, spec: ExecSpec, size: TerminalSize): Terminal {
+  const entry = new Entry(host, found, spec, size);
+  const channel = new Channel<Uint8Array>();
+  const brake = new Brake((frozen) => freeze(entry.groupDir, frozen));
+  const child = Bun.spawn([...entry.argv], {
+    env: { ...HOST_ENV, TERM: 'xterm-256color' },
+    cwd: '/',
+    terminal: {
+      ...size,
+      data: (_, bytes) => {
+        brake.add(bytes.length);
+        channel.push(bytes.slice()).then(() => brake.drained());
+      },
+      exit: () => channel.end(),
+    },
+  });
+  const terminal = child.terminal;
+  if (!terminal) throw new Error('this Bun has no terminals');
+  const exited = child.exited.then(() => {
+    const exit = entry.exit(codeOf(child));
+    entry.forget();
+    return exit;
+  });
+  return {
+    output: channel,
+    exited,
+    async write(bytes) {
+      if (!terminal.closed) terminal.write(bytes as Uint8Array<ArrayBuffer>);
+    },
+    resize: ({ cols, rows }) => {
+      if (!terminal.closed) terminal.resize(cols, rows);
+    },
+    kill: (signal) => entry.kill(signal, child.pid),
+  };
+}
+
+/** A terminal cannot be read slowly: when too much waits, the command is frozen until its reader has caught up. */
+class Brake {
+  private waiting = 0;
+  private frozen = false;
+
+  constructor(private readonly set: (frozen: boolean) => void) {}
+
+  add(bytes: number): void {
+    this.waiting += bytes;
+    if (this.waiting > HIGH_WATER && !this.frozen) this.turn(true);
+  }
+
+  /** The reader has taken everything. */
+  drained(): void {
+    this.waiting = 0;
+    if (this.frozen) this.turn(false);
+  }
+
+  private turn(frozen: boolean): void {
+    this.frozen = frozen;
+    this.set(frozen);
+  }
+}
