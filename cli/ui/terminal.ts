@@ -23,10 +23,15 @@ export interface Terminal {
   note(line: string): void;
 }
 
-/** The terminal of this process. A reader that leaves (`| head`) ends the program quietly. */
-export function processTerminal(env: Readonly<Record<string, string | undefined>>): Terminal {
-  const out = streamOf(process.stdout, env);
-  const err = streamOf(process.stderr, env);
+/** As of a program that SIGPIPE ended: its reader left (`| head`). */
+const READER_LEFT = 141;
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** The terminal of this process. It ends quietly when its reader leaves. */
+export function processTerminal(env: Env): Terminal {
+  const out = new FileStream(Bun.stdout.writer(), process.stdout, env);
+  const err = new FileStream(Bun.stderr.writer(), process.stderr, env);
   return {
     out,
     err,
@@ -35,26 +40,53 @@ export function processTerminal(env: Readonly<Record<string, string | undefined>
   };
 }
 
-function streamOf(
-  stream: NodeJS.WriteStream,
-  env: Readonly<Record<string, string | undefined>>,
-): OutputStream {
-  const isTty = stream.isTTY === true;
-  stream.on('error', (error: Error & { code?: string }) => {
-    process.exit(error.code === 'EPIPE' ? 0 : 1);
-  });
-  return {
-    isTty,
-    get columns() {
-      return stream.columns ?? 80;
-    },
-    style: makeStyle(wantsColor(env, isTty)),
-    write: (data) => stream.write(data),
-    drained: () =>
-      new Promise((resolve) => {
-        if (stream.writableNeedDrain) stream.once('drain', () => resolve());
-        else resolve();
-      }),
-    flush: () => new Promise((resolve) => stream.write('', () => resolve())),
-  };
+/**
+ * A file of this process. It writes through Bun's own sink, which says when a slow reader must be waited
+ * for; process.stdout takes everything at once and loses what is left when the process ends.
+ */
+class FileStream implements OutputStream {
+  readonly isTty: boolean;
+  readonly style: Style;
+  private waiting: Promise<unknown> | undefined;
+
+  constructor(
+    private readonly sink: Bun.FileSink,
+    private readonly stream: NodeJS.WriteStream,
+    env: Env,
+  ) {
+    this.isTty = stream.isTTY === true;
+    this.style = makeStyle(wantsColor(env, this.isTty));
+  }
+
+  get columns(): number {
+    return this.stream.columns ?? 80;
+  }
+
+  write(data: string | Uint8Array): boolean {
+    this.waitFor(this.sink.write(data));
+    this.waitFor(this.sink.flush());
+    return this.waiting === undefined;
+  }
+
+  async drained(): Promise<void> {
+    while (this.waiting) await this.waiting;
+  }
+
+  async flush(): Promise<void> {
+    this.waitFor(this.sink.flush());
+    await this.drained();
+  }
+
+  private waitFor(result: number | Promise<number>): void {
+    if (typeof result === 'number') return;
+    const waiting: Promise<unknown> = Promise.all([this.waiting, result.catch(leave)]).then(() => {
+      if (this.waiting === waiting) this.waiting = undefined;
+    });
+    this.waiting = waiting;
+  }
+}
+
+function leave(error: unknown): never {
+  const isGone = error instanceof Error && 'code' in error && error.code === 'EPIPE';
+  process.exit(isGone ? READER_LEFT : 1);
 }

@@ -15,6 +15,8 @@ export interface SseOptions {
   readonly heartbeatMs?: number;
   /** The heartbeat; a comment when absent. */
   readonly heartbeat?: () => ServerEvent;
+  /** Makes the last event of a source that broke; without it the connection is cut. */
+  readonly failure?: (error: unknown) => ServerEvent;
 }
 
 const HEARTBEAT_MS = 15_000;
@@ -32,6 +34,8 @@ export function sse(source: AsyncIterable<ServerEvent>, options: SseOptions): Re
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       pending ??= iterator.next();
+      if (options.failure)
+        pending = pending.catch((error) => ({ done: true, value: options.failure?.(error) }));
       const result = await withHeartbeat(pending, options.heartbeatMs ?? HEARTBEAT_MS);
       if (result === 'silence') {
         controller.enqueue(
@@ -40,8 +44,8 @@ export function sse(source: AsyncIterable<ServerEvent>, options: SseOptions): Re
         return;
       }
       pending = undefined;
+      if (result.value) controller.enqueue(encodeEvent(result.value));
       if (result.done) controller.close();
-      else controller.enqueue(encodeEvent(result.value));
     },
     cancel: end,
   });

@@ -42,7 +42,13 @@ export function dockerdMissing(): string | undefined {
 export async function startDockerd(): Promise<TestDockerd> {
   const { SVC_TEST_DOCKER_SOCKET: socket, SVC_TEST_DOCKER_IMAGE: image } = process.env;
   if (socket)
-    return { socket, image: image || IMAGE, netns: '', debianImage: debianIn(socket), stop: async () => {} };
+    return {
+      socket,
+      image: image || IMAGE,
+      netns: process.env.SVC_TEST_DOCKER_NETNS ?? '',
+      debianImage: debianIn(socket),
+      stop: async () => {},
+    };
   await ensurePrograms({
     dockerd: 'docker.io',
     iptables: 'iptables',

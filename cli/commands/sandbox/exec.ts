@@ -37,7 +37,7 @@ export const exec = verb<[name: string, command: string[]], Options>({
   ],
   async run(cli, [name, command], options) {
     const { workDir: cwd, uid, env, timeout: timeoutMs } = options;
-    const remote = { sandbox: name, command: shellLine(command), cwd, uid, env, timeoutMs };
+    const remote = { sandbox: name, command: `exec ${shellLine(command)}`, cwd, uid, env, timeoutMs };
     if (options.background) return startInBackground(cli, remote);
     return options.tty
       ? runOnTerminal(cli, { ...remote, input: true })

@@ -9,7 +9,7 @@ import type { LifecycleService } from '../lifecycle/service.ts';
 import { wrongState } from '../lifecycle/states.ts';
 import type { ExecutionRow } from '../tables.ts';
 import type { CommandService } from './service.ts';
-import { backgroundMessages, commandMessages, PING_MS, ping } from './stream.ts';
+import { backgroundMessages, brokenMessage, commandMessages, PING_MS, ping } from './stream.ts';
 import { pipePeer, TerminalSession, terminalPeer } from './terminal.ts';
 
 /** Header of the next cursor of a log, as clients of execd-style sandboxes know it. */
@@ -47,7 +47,17 @@ export function commandRoutes(
       const running = await commands.start(caller.tenant, params.sandboxId, request);
       signal.addEventListener('abort', () => void commands.end(running.row.id, 'SIGTERM'), { once: true });
       const heartbeat = () => ping(app.clock);
-      return sse(commandMessages(running, app.clock), { signal, headers, heartbeatMs: PING_MS, heartbeat });
+      const failure = (error: unknown) => {
+        app.log.error('the output of a command broke', { command: running.row.id, error });
+        return brokenMessage(app.clock);
+      };
+      return sse(commandMessages(running, app.clock), {
+        signal,
+        headers,
+        heartbeatMs: PING_MS,
+        heartbeat,
+        failure,
+      });
     },
     InterruptCommand: async ({ caller, params, query }) => {
       await commands.interrupt(caller.tenant, params.sandboxId, query.id);

@@ -33,6 +33,7 @@ export interface CommandRequest {
 export interface Running<T> {
   readonly row: ExecutionRow;
   readonly process: T;
+  /** Where its output is kept; whoever reads the output closes it. */
   readonly log: LogWriter;
   readonly head: OutputHead;
   /** How it ended, after its row was written. */
@@ -177,7 +178,7 @@ export class CommandService {
     this.store.insert(row);
     const process = await this.orForget(row, () => begin(box.id, specOf(row, request)));
     const [log, head] = [this.logs.writer(box.id, row.id), new OutputHead()];
-    const ended = this.follow(row, process, head).finally(() => log.close());
+    const ended = this.follow(row, process, head);
     ended.catch((error) => this.app.log.error('a command could not be followed', { command: row.id, error }));
     return { row, process, log, head, ended };
   }

@@ -18,11 +18,31 @@ export async function* commandMessages(
   running: Running<Execution>,
   clock: Clock,
 ): AsyncGenerator<ServerEvent> {
-  const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
   yield message(clock, { type: 'init', text: running.row.id });
-  for await (const { channel, bytes } of running.process.output) {
-    running.head.add(channel, bytes);
-    await running.log.write(bytes);
+  try {
+    yield* outputMessages(running, clock);
+    yield message(clock, lastMessage(await running.ended));
+  } finally {
+    await running.log.close();
+  }
+}
+
+/** The last message of a stream that broke inside svc. */
+export function brokenMessage(clock: Clock): ServerEvent {
+  return message(clock, {
+    type: 'error',
+    error: { ename: 'InternalError', evalue: '', traceback: ['svc lost the command'] },
+  });
+}
+
+async function* outputMessages(
+  { process, head, log }: Running<Execution>,
+  clock: Clock,
+): AsyncGenerator<ServerEvent> {
+  const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+  for await (const { channel, bytes } of process.output) {
+    head.add(channel, bytes);
+    await log.write(bytes);
     const text = decoders[channel].decode(bytes, { stream: true });
     if (text !== '') yield message(clock, { type: channel, text });
   }
@@ -30,7 +50,6 @@ export async function* commandMessages(
     const rest = decoders[channel].decode();
     if (rest !== '') yield message(clock, { type: channel, text: rest });
   }
-  yield message(clock, lastMessage(await running.ended));
 }
 
 /** The heartbeat of a command's stream. */

@@ -44,10 +44,12 @@ export class TerminalSession implements SocketSession {
   open(socket: SocketWriter): void {
     this.socket = socket;
     this.say({ type: 'ready', id: this.running.row.id });
-    void this.pump(socket).catch((error) => {
-      this.log.warn('a terminal broke', { command: this.running.row.id, error });
-      socket.close(1011, 'the terminal broke');
-    });
+    void this.pump(socket)
+      .catch((error) => {
+        this.log.warn('a terminal broke', { command: this.running.row.id, error });
+        socket.close(1011, 'the terminal broke');
+      })
+      .finally(() => this.running.log.close());
   }
 
   message(data: string | Uint8Array): void {

@@ -3,6 +3,7 @@ import { fail } from '../../../../src/errors/app-error.ts';
 import { SECOND_MS } from '../../../../src/kit/time.ts';
 import type { IdRange } from '../drivers/namespace/host/user-namespace.ts';
 import type { BaseFile } from './base-layer.ts';
+import type { ImageFetch } from './fetch.ts';
 import { HOST_IMAGE, makeHostImage, makeMask, releaseHostImage } from './host-image.ts';
 import type { StoredImage, Watch } from './image.ts';
 
@@ -12,6 +13,8 @@ export interface ImageStoreOptions {
   readonly dataDir: string;
   readonly range: IdRange;
   readonly files: readonly BaseFile[];
+  /** The way out to registries; without it only what is on this host can be prepared. */
+  readonly fetch?: ImageFetch;
 }
 
 /** Images that were made usable: unpacked, with owners shifted into the ids of boxes. */

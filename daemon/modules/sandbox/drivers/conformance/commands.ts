@@ -117,6 +117,11 @@ export function commandRules(scene: Scene): void {
       expect(await settle(zombies, '0')).toBe('0');
     });
 
+    test('can open its own outputs again by their names', async () => {
+      const result = await run(scene, 'echo out >/dev/stdout; echo err >/dev/stderr');
+      expect(result).toEqual({ stdout: 'out\n', stderr: 'err\n', exit: { code: 0 } });
+    });
+
     test('is one of fifty at once', async () => {
       const all = Array.from({ length: 50 }, (_, i) => run(scene, `sleep 0.1; echo ${i}; exit ${i}`));
       const results = await Promise.all(all);
@@ -147,7 +152,7 @@ export function commandRules(scene: Scene): void {
       expect(exit).toMatchObject({ code: 137, signal: 'SIGKILL' });
       expect(exit.outOfMemory ?? false).toBe(false);
       expect(await settle(() => countProcesses(scene, mark), 0)).toBe(0);
-      expect(await countProcesses(scene, 'sleep 72727')).toBe(1);
+      expect(await countProcesses(scene, 'sleep 72727')).toBeGreaterThan(0);
       await other.kill('SIGKILL');
       expect((await other.exited).signal).toBe('SIGKILL');
     });

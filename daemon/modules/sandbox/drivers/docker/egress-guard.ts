@@ -82,7 +82,7 @@ table inet ${table} {
     type filter hook input priority -10; policy accept;
     iifname != "${bridge}" accept
     ct state established,related accept
-    drop
+    reject with icmpx admin-prohibited
   }
   chain forward {
     type filter hook forward priority -10; policy accept;
@@ -90,7 +90,7 @@ table inet ${table} {
     meta nfproto ipv6 drop
     ct state established,related accept
     ip daddr @resolvers meta l4proto { tcp, udp } th dport 53 accept
-    ip daddr @refused drop
+    ip daddr @refused reject with icmpx admin-prohibited
   }
 }
 `;

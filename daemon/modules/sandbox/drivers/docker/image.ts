@@ -10,8 +10,11 @@ import { jsonLines } from './lines.ts';
 /** Where commands start in an image that does not say. */
 export const DEFAULT_WORK_DIR = '/workspace';
 const MAX_REFERENCE = 512;
-/** Also what keeps a reference from being more than one segment of the engine's paths. */
-const REFERENCE = /^[a-zA-Z0-9]+(?:[._:@/-]+[a-zA-Z0-9_]+)*$/;
+const PART = '[a-zA-Z0-9]+(?:(?:[._]|__|-+)[a-zA-Z0-9]+)*';
+/** `[host[:port]/]name[/name...][:tag][@digest]`: also what keeps a reference within one segment of the engine's paths. */
+const REFERENCE = new RegExp(
+  `^(?:${PART}(?::\\d+)?/)?${PART}(?:/${PART})*(?::\\w[\\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$`,
+);
 const ARCHIVE_REPOSITORY = 'svc-archive';
 
 type Report = (step: ImageProgress) => void;

@@ -13,7 +13,7 @@ export class InstanceNetwork {
   constructor(
     private readonly engine: Engine,
     private readonly names: Names,
-    private readonly guard: EgressGuard,
+    private readonly guard: Pick<EgressGuard, 'raise'>,
     private readonly allowUnguarded: boolean,
   ) {}
 

@@ -12,8 +12,8 @@ const ENGINE_PACKAGES = {
 const NFT_PACKAGES = { apt: ['nftables'], dnf: ['nftables'], apk: ['nftables'] };
 /** The first API with one-shot statistics (Docker 20.10). */
 const MIN_API = 1.41;
-/** The runc releases that closed CVE-2024-21626 (1.1.12) and the mount races of 2025 (1.2.8). */
-const SAFE_RUNC = [1, 2, 8] as const;
+/** The first releases of runc's lines that have the fixes of CVE-2024-21626 and of the mount races of 2025. */
+const SAFE_RUNC = { old: [1, 2, 8], current: [1, 3, 3] } as const;
 
 interface EngineInfo {
   readonly CgroupVersion?: string;
@@ -88,8 +88,8 @@ function engineFinding(
 function runtimeFinding({ Components: components = [] }: EngineVersion): Finding {
   const runc = components.find(({ Name: name }) => name === 'runc')?.Version;
   if (!runc) return { check: 'runtime', status: 'ok', message: 'an OCI runtime other than runc' };
-  const isSafe = compareVersions(runc, SAFE_RUNC) >= 0;
-  const advice = `older than ${SAFE_RUNC.join('.')}: make sure that your distribution carried the fixes of CVE-2024-21626 and CVE-2025-31133 back`;
+  const isSafe = isSafeRunc(runc);
+  const advice = `older than ${SAFE_RUNC.old.join('.')} or ${SAFE_RUNC.current.join('.')}: make sure that your distribution carried the fixes of CVE-2024-21626 and CVE-2025-31133 back`;
   return {
     check: 'runtime',
     status: isSafe ? 'ok' : 'degraded',
@@ -97,8 +97,13 @@ function runtimeFinding({ Components: components = [] }: EngineVersion): Finding
   };
 }
 
-/** Negative, zero or positive, as the version is older than, equal to or newer than the other. */
-export function compareVersions(version: string, other: readonly number[]): number {
+/** Whether a version of runc has the known escapes closed. */
+export function isSafeRunc(version: string): boolean {
+  const isOld = compareVersions(version, [1, 3, 0]) < 0;
+  return compareVersions(version, isOld ? SAFE_RUNC.old : SAFE_RUNC.current) >= 0;
+}
+
+function compareVersions(version: string, other: readonly number[]): number {
   const numbers = version.split(/[^0-9]+/).map(Number);
   for (const [i, wanted] of other.entries()) {
     const difference = (numbers[i] ?? 0) - wanted;

@@ -110,7 +110,7 @@ export class Boxes {
 
   inspect(id: string): BoxState {
     const record = isSafeName(id) ? readRecord(this.dirOf(id)) : undefined;
-    if (!record || record.phase !== 'made') return { id, containerId: '', state: 'missing' };
+    if (record?.phase !== 'made') return { id, containerId: '', state: 'missing' };
     return stateOf(record);
   }
 
@@ -141,13 +141,14 @@ export class Boxes {
   }
 
   dirOf(id: string): string {
-    if (!isSafeName(id)) throw invalid({ field: 'id', description: `${JSON.stringify(id)} is no id of a box` });
+    if (!isSafeName(id))
+      throw invalid({ field: 'id', description: `${JSON.stringify(id)} is no id of a box` });
     return join(this.host.layout.boxes, id);
   }
 
   private record(id: string): BoxRecord {
     const record = isSafeName(id) ? readRecord(this.dirOf(id)) : undefined;
-    if (!record || record.phase !== 'made') throw fail('not_found', { what: 'box', id });
+    if (record?.phase !== 'made') throw fail('not_found', { what: 'box', id });
     return record;
   }
 

@@ -18,7 +18,7 @@ const START_TIMEOUT_MS = 30_000;
  * of the box and become the runtime. No mount of a box is ever in the host's table: when its last process ends,
  * they are gone.
  */
-const START = 'set -e; [ -z "$1" ] || umount -l "$1"; mount -a -T "$2"; shift 2; exec "$@" 2>/dev/null';
+const START = 'set -e; [ -z "$1" ] || umount -l "$1"; mount -a -T "$2"; shift 2; exec "$@" >/dev/null 2>&1';
 
 /** What to start. */
 export interface Launch {
@@ -90,7 +90,7 @@ function mountTable(host: Host, paths: BoxPaths, spec: Launch): string {
     const options = `lowerdir=${lowers.join(':')},upperdir=${upper},workdir=${work},nosuid,nodev`;
     return `overlay ${join(host.rootPath, target)} overlay ${options} 0 0`;
   });
-  const resolver = `${relative(from, spec.resolvConf)} ${host.rootPath}/etc/resolv.conf none bind,ro 0 0`;
+  const resolver = `${relative(from, spec.resolvConf)} ${host.rootPath}/etc/resolv.conf none bind,ro,nosuid,nodev,noexec 0 0`;
   return `${[...overlays, resolver].join('\n')}\n`;
 }
 

@@ -40,7 +40,7 @@ export class Pool {
     if (spec.image !== HOST_IMAGE) return undefined;
     for (let name = this.names.shift(); name; name = this.names.shift()) {
       const record = readRecord(this.boxes().dirOf(name));
-      if (!record || record.phase !== 'warm' || !isRunning(record)) continue;
+      if (record?.phase !== 'warm' || !isRunning(record)) continue;
       if (!this.fits(record, spec, image)) {
         this.names.push(name);
         return undefined;

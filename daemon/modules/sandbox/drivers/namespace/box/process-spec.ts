@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { invalid } from '../../../../../../src/errors/app-error.ts';
 import type { ExecSpec, TerminalSize } from '../../driver.ts';
 import { BOX_UID } from '../host/user-namespace.ts';
 
@@ -60,6 +61,7 @@ export function processSpec(around: Surroundings, spec: ExecSpec, terminal?: Ter
     ...around.env,
     ...spec.env,
   };
+  refuseNul({ argv: spec.argv, cwd: [spec.cwd ?? ''], env: Object.entries(env).flat() });
   return {
     terminal: terminal !== undefined,
     ...(terminal && { consoleSize: { height: terminal.rows, width: terminal.cols } }),
@@ -72,6 +74,13 @@ export function processSpec(around: Surroundings, spec: ExecSpec, terminal?: Ter
     noNewPrivileges: true,
     oomScoreAdj: OOM_SCORE,
   };
+}
+
+/** A NUL would cut a word short on its way through the runtime. Errors: invalid_argument. */
+function refuseNul(fields: Readonly<Record<string, readonly string[]>>): void {
+  for (const [field, words] of Object.entries(fields))
+    if (words.some((word) => word.includes('\0')))
+      throw invalid({ field, description: 'may not contain a NUL character' });
 }
 
 /** The first process of a box: root inside by number, without a single capability. */

@@ -1,10 +1,11 @@
-import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fail } from '../../../../../../src/errors/app-error.ts';
 import type { Detached, ExecSpec, Exit } from '../../driver.ts';
+import type { Found } from '../box/boxes.ts';
 import { boxGroup, type Host } from '../box/host.ts';
 import { isSafeName } from '../box/paths.ts';
-import type { Found } from '../box/boxes.ts';
+import { removeTree } from '../host/control-groups.ts';
 import { readJson, readText, writeWhole } from '../host/files.ts';
 import { isAlive, markOf, type ProcessMark } from '../host/process.ts';
 import { HOST_ENV } from '../host/run.ts';
@@ -69,6 +70,7 @@ function follow(host: Host, found: Omit<Found, 'init'>, ref: string, kept: Kept)
   const { containerId } = found.record;
   const kills = () => outOfMemoryKills(host.groups, boxGroup(host, containerId));
   const exited = awaitCode(dir, kept).then((code): Exit => {
+    removeTree(entryGroup(host, containerId, ref));
     const exit = exitOf(code, join(dir, 'runtime.log'));
     const wasKilled = exit.signal === 'SIGKILL' && readText(join(dir, 'killed')) === undefined;
     return wasKilled && kills() > kept.memoryKills ? { ...exit, outOfMemory: true } : exit;
@@ -106,9 +108,4 @@ function runtimeOf({ keeper }: Kept): number | undefined {
 /** Where the keepers of all boxes are, below every root of control groups. */
 export function keeperGroup(host: Pick<Host, 'instance'>): string {
   return `/svc-${host.instance}-keepers`;
-}
-
-/** Forgets a command that is over. */
-export function forgetDetached(found: Omit<Found, 'init'>, ref: string): void {
-  rmSync(entryDir(found.dir, ref), { recursive: true, force: true });
 }

@@ -2,8 +2,8 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { invalid } from '../../../../../../src/errors/app-error.ts';
 import type { ExecSpec, Exit, TerminalSize } from '../../driver.ts';
-import { boxGroup, commandGroup, type Host } from '../box/host.ts';
 import type { Found } from '../box/boxes.ts';
+import { boxGroup, commandGroup, type Host } from '../box/host.ts';
 import { boxPaths, isSafeName } from '../box/paths.ts';
 import { processSpec } from '../box/process-spec.ts';
 import { awaitEmpty, makeGroup, removeTree, signalGroup } from '../host/control-groups.ts';
@@ -96,7 +96,8 @@ export class Entry {
 
 /** The folder of a command in the folder of its box. Errors: invalid_argument. */
 export function entryDir(boxDir: string, id: string): string {
-  if (!isSafeName(id)) throw invalid({ field: 'id', description: `${JSON.stringify(id)} is no id of a command` });
+  if (!isSafeName(id))
+    throw invalid({ field: 'id', description: `${JSON.stringify(id)} is no id of a command` });
   return join(boxPaths(boxDir).exec, id);
 }
 

@@ -22,10 +22,10 @@ export function exitOf(code: number, runtimeLog: string): Exit {
 }
 
 /** The code of a process that was waited for: its own, or 128 + n when signal n ended it. */
-export function codeOf(child: { readonly exitCode: number | null; readonly signalCode: string | null }): number {
+export function codeOf(child: Pick<Bun.Subprocess, 'exitCode' | 'signalCode'>): number {
   if (child.exitCode !== null) return child.exitCode;
-  const number = Object.entries(constants.signals).find(([name]) => name === child.signalCode)?.[1];
-  return SIGNALLED + (number ?? 0);
+  if (typeof child.signalCode === 'number') return SIGNALLED + child.signalCode;
+  return SIGNALLED + (child.signalCode ? constants.signals[child.signalCode] : 0);
 }
 
 function isMissing(message: string): boolean {

@@ -1,8 +1,10 @@
+import { closeSync, readdirSync, readlinkSync } from 'node:fs';
 import type { ExecSpec, Terminal, TerminalSize } from '../../driver.ts';
 import type { Found } from '../box/boxes.ts';
 import type { Host } from '../box/host.ts';
 import { freeze } from '../host/control-groups.ts';
 import { HOST_ENV } from '../host/run.ts';
+import { resizeTerminal } from '../host/syscalls.ts';
 import { Channel } from './channel.ts';
 import { Entry } from './enter.ts';
 import { codeOf } from './exit.ts';
@@ -41,11 +43,43 @@ export function openTerminal(host: Host, found: Found, spec: ExecSpec, size: Ter
     async write(bytes) {
       if (!terminal.closed) terminal.write(bytes as Uint8Array<ArrayBuffer>);
     },
-    resize: ({ cols, rows }) => {
-      if (!terminal.closed) terminal.resize(cols, rows);
+    resize(wanted) {
+      if (terminal.closed) return;
+      terminal.resize(wanted.cols, wanted.rows);
+      void passOn(child.pid, wanted);
     },
     kill: (signal) => entry.kill(signal, child.pid),
   };
+}
+
+/**
+ * Gives the size to the terminal inside, whose master end the runtime holds: crun does not pass a change on.
+ * The runtime may not have got there yet.
+ */
+async function passOn(runtimePid: number, size: TerminalSize): Promise<void> {
+  for (let tries = 0; tries < 50; tries++) {
+    const masters = masterEnds(runtimePid);
+    for (const descriptor of masters) {
+      try {
+        resizeTerminal(runtimePid, descriptor, size, closeSync);
+      } catch {
+        // The runtime has ended, and its terminal with it.
+      }
+    }
+    if (masters.length > 0) return;
+    await Bun.sleep(20);
+  }
+}
+
+function masterEnds(pid: number): number[] {
+  const dir = `/proc/${pid}/fd`;
+  try {
+    return readdirSync(dir)
+      .filter((fd) => readlinkSync(`${dir}/${fd}`).endsWith('/ptmx'))
+      .map(Number);
+  } catch {
+    return [];
+  }
 }
 
 /** A terminal cannot be read slowly: when too much waits, the command is frozen until its reader has caught up. */

@@ -11,13 +11,18 @@ const MOUNT_ATTR_NOSUID = 0x2n;
 const MOUNT_ATTR_NODEV = 0x4n;
 const MOUNT_ATTR_IDMAP = 0x100000n;
 const MOUNT_ATTR_SIZE = 32;
+const TIOCSWINSZ = 0x5414;
 
-/** Numbers of the calls that libc of older systems does not wrap; the mount calls are the same everywhere. */
+/** Numbers of the calls that older libcs do not wrap; calls from 424 on have one number everywhere. */
 const NUMBERS = {
   openTree: 428,
   moveMount: 429,
   mountSetattr: 442,
-  ...(process.arch === 'arm64' ? { mknodat: 33, lsetxattr: 6 } : { mknodat: 259, lsetxattr: 189 }),
+  pidfdOpen: 434,
+  pidfdGetfd: 438,
+  ...(process.arch === 'arm64'
+    ? { mknodat: 33, lsetxattr: 6, ioctl: 29 }
+    : { mknodat: 259, lsetxattr: 189, ioctl: 16 }),
 };
 
 /** A system call that failed, with its errno. */
@@ -90,4 +95,27 @@ export function makeWhiteout(path: string): void {
 /** Makes a directory hide what the layers below have in it. Errors: SyscallError. */
 export function makeOpaque(path: string): void {
   call('lsetxattr', text(path), text('trusted.overlay.opaque'), new TextEncoder().encode('y'), 1, 0);
+}
+
+/**
+ * Sets the size of a pseudo terminal by a descriptor that another process holds, and tells the programs on it.
+ * Linux 5.6 and later. Errors: SyscallError.
+ */
+export function resizeTerminal(
+  pid: number,
+  descriptor: number,
+  size: { readonly rows: number; readonly cols: number },
+  close: (fd: number) => void,
+): void {
+  const handle = call('pidfdOpen', pid, 0);
+  try {
+    const fd = call('pidfdGetfd', handle, descriptor, 0);
+    try {
+      call('ioctl', fd, TIOCSWINSZ, new Uint8Array(new Uint16Array([size.rows, size.cols, 0, 0]).buffer));
+    } finally {
+      close(fd);
+    }
+  } finally {
+    close(handle);
+  }
 }

@@ -8,7 +8,8 @@ export interface Block {
 export function parseBlock(text: string): Block | undefined {
   const [address = '', prefix = '32', ...rest] = text.split('/');
   const base = parseAddress(address);
-  if (base === undefined || rest.length > 0 || !/^\d{1,2}$/.test(prefix) || Number(prefix) > 32) return undefined;
+  if (base === undefined || rest.length > 0 || !/^\d{1,2}$/.test(prefix) || Number(prefix) > 32)
+    return undefined;
   return { base: first(base, Number(prefix)), prefix: Number(prefix) };
 }
 

@@ -3,7 +3,11 @@ import { readText } from '../host/files.ts';
 import { parseAddress } from './address.ts';
 
 /** Where hosts name their name servers: the file of programs, then what a local resolver itself asks. */
-const FILES = ['/etc/resolv.conf', '/run/systemd/resolve/resolv.conf', '/run/NetworkManager/no-stub-resolv.conf'];
+const FILES = [
+  '/etc/resolv.conf',
+  '/run/systemd/resolve/resolv.conf',
+  '/run/NetworkManager/no-stub-resolv.conf',
+];
 const MAX_SERVERS = 3;
 
 /**
@@ -36,5 +40,7 @@ function isElsewhere(address: string, own: ReadonlySet<string>): boolean {
 }
 
 function ownAddresses(): Set<string> {
-  return new Set(Object.values(networkInterfaces()).flatMap((list) => list?.map(({ address }) => address) ?? []));
+  return new Set(
+    Object.values(networkInterfaces()).flatMap((list) => list?.map(({ address }) => address) ?? []),
+  );
 }

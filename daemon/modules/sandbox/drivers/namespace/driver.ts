@@ -1,0 +1,114 @@
+import { rmdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fail } from '../../../../../src/errors/app-error.ts';
+import type { SandboxDriver } from '../driver.ts';
+import { Boxes } from './box/boxes.ts';
+import { asHostFailure } from './box/errors.ts';
+import { boxGroup, type Host } from './box/host.ts';
+import { isSafeName } from './box/paths.ts';
+import { Pool } from './box/pool.ts';
+import { clearLeftovers } from './box/reconcile.ts';
+import { boxFolders, isRunning, readRecord } from './box/record.ts';
+import { attachDetached, keeperGroup, spawnDetached } from './command/detached.ts';
+import { execute } from './command/execute.ts';
+import { openTerminal } from './command/terminal.ts';
+import { makeGroup, removeGroup } from './host/control-groups.ts';
+import { isMounted } from './host/mounts.ts';
+import { run } from './host/run.ts';
+import { readUsage } from './host/usage.ts';
+import { probeHost } from './probe.ts';
+
+/** The driver on a host that has what it needs. What a dead daemon left half done is cleared away first. */
+export async function namespaceDriver(host: Host, warm: number): Promise<SandboxDriver> {
+  const pool: Pool = new Pool(host, () => boxes, warm);
+  const boxes = new Boxes(host, (spec, image) => pool.take(spec, image));
+  makeKeeperGroups(host);
+  await clearLeftovers(host, boxes);
+  pool.adopt();
+  return {
+    name: 'namespace',
+    probe: () => probeHost(host),
+    prepareImage: async (image, progress = () => {}, signal) => {
+      const prepared = await host.images.prepare(image, { progress, signal });
+      return prepared.info;
+    },
+    create: (spec) => boxes.create(spec),
+    start: (id, spec) => boxes.start(id, spec),
+    stop: (id) => boxes.stop(id),
+    remove: (id) => boxes.remove(id),
+    inspect: async (id) => boxes.inspect(id),
+    list: async () => boxes.list(),
+    update: async (id, limits) => boxes.update(id, limits),
+    async stats(id) {
+      const { record, init } = boxes.running(id);
+      return readUsage(host.groups, boxGroup(host, record.containerId), init.pid);
+    },
+    exec: async (id, spec) => started(() => execute(host, boxes.running(id), spec)),
+    spawn: async (id, spec, logPath) => started(() => spawnDetached(host, boxes.running(id), spec, logPath)),
+    async attach(id, ref) {
+      const record = isSafeName(id) ? readRecord(boxes.dirOf(id)) : undefined;
+      return record && attachDetached(host, { dir: boxes.dirOf(id), record }, ref);
+    },
+    openTerminal: async (id, spec, size) => started(() => openTerminal(host, boxes.running(id), spec, size)),
+    async close() {
+      await pool.close();
+      await letGo(host);
+    },
+  };
+}
+
+/** The driver on a host that it cannot work on: it says so. */
+export function unusableDriver(
+  options: { dataDir: string; instance: string },
+  reason: string,
+): SandboxDriver {
+  const refuse = async (): Promise<never> => {
+    throw fail('runtime_missing', { message: reason });
+  };
+  return {
+    name: 'namespace',
+    probe: () => probeHost(options, reason),
+    prepareImage: refuse,
+    create: refuse,
+    start: refuse,
+    stop: refuse,
+    remove: refuse,
+    inspect: async (id) => ({ id, containerId: '', state: 'missing' }),
+    list: async () => [],
+    update: refuse,
+    stats: refuse,
+    exec: refuse,
+    spawn: refuse,
+    attach: async () => undefined,
+    openTerminal: refuse,
+    close: async () => {},
+  };
+}
+
+function started<T>(start: () => T): T {
+  try {
+    return start();
+  } catch (error) {
+    throw asHostFailure(error, 'Starting the command');
+  }
+}
+
+function makeKeeperGroups(host: Host): void {
+  for (const root of host.groups.roots) makeGroup({ ...host.groups, tree: root }, keeperGroup(host));
+}
+
+/** Gives back what is only there for boxes, as far as no box is left that uses it. */
+async function letGo(host: Host): Promise<void> {
+  const records = boxFolders(host.layout).flatMap(({ dir }) => readRecord(dir) ?? []);
+  const running = records.filter(isRunning);
+  await host.network.close(running.length === 0);
+  await host.images.release(new Set(running.flatMap(({ layers }) => layers)));
+  if (running.length > 0) return;
+  for (const path of [`/svc-${host.instance}`, `/svc-${host.instance}-commands`, keeperGroup(host)])
+    removeGroup(host.groups, path);
+  const ownTree = join(host.layout.shared, 'cgroup');
+  if (isMounted(ownTree))
+    await run(['umount', ownTree])
+      .then(() => rmdirSync(ownTree))
+      .catch(() => {});
+}

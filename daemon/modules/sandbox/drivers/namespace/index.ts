@@ -1,0 +1,76 @@
+import { mkdirSync, statSync } from 'node:fs';
+import { join, sep } from 'node:path';
+import { fail } from '../../../../../src/errors/app-error.ts';
+import { createImageStore, type ImageFetch } from '../../images/index.ts';
+import type { SandboxDriver } from '../driver.ts';
+import type { Host, HostLog } from './box/host.ts';
+import { INIT_PATH, initProgram } from './box/init-program.ts';
+import { layoutOf } from './box/paths.ts';
+import { namespaceDriver, unusableDriver } from './driver.ts';
+import { findGroups } from './host/control-groups.ts';
+import { findRuntime } from './host/runtime.ts';
+import { idRangeOf } from './host/user-namespace.ts';
+import { Network } from './network/network.ts';
+import { whyUnusable } from './probe.ts';
+
+/** What the namespace driver is made with. */
+export interface NamespaceDriverOptions {
+  /** Boxes are kept in `boxes` below it, images in `images`. Only root may enter those. */
+  readonly dataDir: string;
+  /** Sets this daemon's boxes apart from those of another one on the same host: letters, digits and `-`. */
+  readonly instance: string;
+  readonly log: HostLog;
+  /** How many boxes of the image `host` wait ready to be handed out. 2 when absent, 0 for none. */
+  readonly warm?: number;
+  /** The one way out for the registry client; without it no image is downloaded. */
+  readonly fetch?: ImageFetch;
+}
+
+const DEFAULT_WARM = 2;
+const ROOT_PATHS = ['/mnt', '/media', '/srv', '/opt'];
+
+/**
+ * A driver that makes boxes of the host's own namespaces, control groups and overlays, started by crun or runc.
+ * On a host that lacks something it still answers `probe`, and every other call is runtime_missing.
+ * Errors: none; what is wrong is in the probe.
+ */
+export async function createNamespaceDriver(options: NamespaceDriverOptions): Promise<SandboxDriver> {
+  const reason = whyUnusable(options.instance);
+  if (reason) return unusableDriver(options, reason);
+  const runtime = await findRuntime();
+  if (!runtime) return unusableDriver(options, 'Neither crun nor runc is installed.');
+  const layout = layoutOf(options.dataDir);
+  for (const dir of [layout.boxes, layout.images, layout.shared])
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const range = idRangeOf(options.instance);
+  const images = createImageStore({
+    images: layout.images,
+    dataDir: options.dataDir,
+    range,
+    files: [{ path: INIT_PATH.slice(1), content: initProgram(), mode: 0o755 }],
+    fetch: options.fetch,
+  });
+  const host: Host = {
+    instance: options.instance,
+    layout,
+    runtime,
+    groups: await findGroups(join(layout.shared, 'cgroup')),
+    range,
+    images,
+    network: new Network(options.instance, layout.shared, options.log),
+    rootPath: rootPath(options.dataDir),
+    log: options.log,
+  };
+  return namespaceDriver(host, options.warm ?? DEFAULT_WARM);
+}
+
+/** A folder that every host has, that everybody may enter, and that the data directory is not below. */
+function rootPath(dataDir: string): string {
+  const found = ROOT_PATHS.find((path) => {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    return stat?.isDirectory() && (stat.mode & 0o001) !== 0 && !`${dataDir}${sep}`.startsWith(path + sep);
+  });
+  if (!found)
+    throw fail('runtime_missing', { message: `None of ${ROOT_PATHS.join(', ')} is a folder here.` });
+  return found;
+}
