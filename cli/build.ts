@@ -1,9 +1,10 @@
 import { statSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { BunPlugin } from 'bun';
 import { formatBytes } from '../src/kit/bytes.ts';
 
-const DEFAULT_OUTFILE = 'dist/svc';
+const ROOT = join(import.meta.dir, '..');
 
 /** Ink asks for the React developer tools, which a finished program does not carry. */
 const withoutDevtools: BunPlugin = {
@@ -24,12 +25,11 @@ const withoutDevtools: BunPlugin = {
 /** Builds the one executable. Usage: bun cli/build.ts [--target bun-linux-arm64] [--outfile dist/svc] */
 async function buildExecutable(): Promise<void> {
   const { values } = parseArgs({ options: { target: { type: 'string' }, outfile: { type: 'string' } } });
-  const outfile =
-    values.outfile ??
-    (values.target ? `${DEFAULT_OUTFILE}-${values.target.replace(/^bun-/, '')}` : DEFAULT_OUTFILE);
+  const suffix = values.target ? `-${values.target.replace(/^bun-/, '')}` : '';
+  const outfile = values.outfile ? resolve(values.outfile) : join(ROOT, `dist/svc${suffix}`);
   const start = performance.now();
   const result = await Bun.build({
-    entrypoints: ['cli/main.ts'],
+    entrypoints: [join(ROOT, 'cli/main.ts')],
     compile: { outfile, ...(values.target ? { target: values.target as Bun.Build.CompileTarget } : {}) },
     minify: true,
     bytecode: true,
@@ -40,7 +40,9 @@ async function buildExecutable(): Promise<void> {
   });
   if (!result.success) throw new AggregateError(result.logs, 'the build failed');
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
-  process.stdout.write(`${outfile}  ${formatBytes(statSync(outfile).size)}  ${seconds} s\n`);
+  process.stdout.write(
+    `${relative(process.cwd(), outfile)}  ${formatBytes(statSync(outfile).size)}  ${seconds} s\n`,
+  );
 }
 
 await buildExecutable();

@@ -33,6 +33,11 @@ export class Cli {
   /** A client for any daemon. */
   async clientFor(url: string, credential: Connection['credential'] = {}): Promise<Client> {
     const { createClient } = await import('../src/client/client.ts');
-    return createClient({ url, ...credential });
+    return createClient({ url, ...credential, fetch: patientFetch });
   }
+}
+
+/** Bun's fetch gives up after five silent minutes; a large image may take longer. Ctrl-C ends what is too long. */
+function patientFetch(url: string, init: RequestInit): Promise<Response> {
+  return fetch(url, { ...init, timeout: false });
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,8 +17,9 @@ beforeAll(() => {
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), 'svc-cli-main-'));
   daemon.seen.length = 0;
-  return () => rmSync(home, { recursive: true });
 });
+
+afterEach(() => rmSync(home, { recursive: true }));
 
 afterAll(() => daemon.stop());
 
@@ -237,9 +238,19 @@ describe('sandbox exec', () => {
     expect((await svc(argv)).stdout).toBe('/usr\nx y\n');
   });
 
+  /** A command that prints `ready`, then does this at each SIGINT. */
+  const onInterrupt = (script: string) =>
+    spawnSvc(
+      exec(
+        process.execPath,
+        '-e',
+        `process.on('SIGINT', () => { ${script} }); setInterval(() => 0, 1e6); console.log('ready')`,
+      ),
+      { env: environment() },
+    );
+
   test('Ctrl-C goes to the command, which decides how it ends', async () => {
-    const script = 'trap "echo caught; exit 9" INT; echo ready; while :; do sleep 0.05; done';
-    const child = spawnSvc(exec('sh', '-c', script), { env: environment() });
+    const child = onInterrupt("console.log('caught'); process.exit(9)");
     let output = '';
     for await (const bytes of child.stdout) {
       if (output === '') child.kill('SIGINT');
@@ -249,8 +260,7 @@ describe('sandbox exec', () => {
   });
 
   test('a second Ctrl-C leaves a command that takes no notice', async () => {
-    const script = 'trap "echo again" INT; echo ready; while :; do sleep 0.05; done';
-    const child = spawnSvc(exec('sh', '-c', script), { env: environment() });
+    const child = onInterrupt("console.log('again')");
     for await (const _ of child.stdout) child.kill('SIGINT');
     expect(await child.exited).toBe(130);
   });
@@ -291,7 +301,7 @@ describe('sandbox exec', () => {
     );
     const { stdout } = await svc(['sandbox', 'exec', 'box', '-d', '--', 'sleep', '1 2']);
     expect(stdout).toBe('cmd_9\n');
-    expect(daemon.seen[0]?.body).toMatchObject({ command: "sleep '1 2'", background: true });
+    expect(daemon.seen[0]?.body).toMatchObject({ command: "exec sleep '1 2'", background: true });
   });
 
   test('a shell needs a terminal', async () => {

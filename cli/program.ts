@@ -73,12 +73,23 @@ async function configure(
   LOADERS.delete(command);
   const verb = await leaf.load();
   verb.configure?.(command);
+  setNegatableDefaults(command);
   if (verb.about) command.description(`${leaf.summary}.\n\n${verb.about}`);
   command.addHelpText('after', `\nExamples:\n${verb.examples.map((line) => `  ${line}`).join('\n')}`);
   command.action(async () => {
     const cli = new Cli(start.terminal, start.env, globalFlags(command));
     done((await verb.run(cli, command.processedArgs, command.opts())) ?? 0);
   });
+}
+
+/** `--no-x` means that x is true without it. Commander sees to that before the command is loaded. */
+function setNegatableDefaults(command: Command): void {
+  for (const option of command.options) {
+    const name = option.attributeName();
+    if (option.negate && command.getOptionValue(name) === undefined) {
+      command.setOptionValueWithSource(name, true, 'default');
+    }
+  }
 }
 
 /** A command with the manners that all share. `path` is how it is called: `svc sandbox create`. */

@@ -60,7 +60,7 @@ export async function serve({ flags, configFile }: ServeOptions): Promise<Runnin
     createSystemModule(app, metrics),
   ];
   for (const module of modules) await module.start?.();
-  const idempotency = new Idempotency(app.db, app.clock);
+  const idempotency = new Idempotency(app.db, app.clock, app.secrets);
   app.jobs.every('idempotency.prune', 3_600_000, () => idempotency.prune());
   app.jobs.start();
   const routes = modules.flatMap((module) => module.routes);

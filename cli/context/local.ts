@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { readDaemonRecord } from '../daemon/record.ts';
+import { readDaemonRecord } from '../instance/record.ts';
 import { dataDir, type Env } from './paths.ts';
 import { readText } from './private-file.ts';
 

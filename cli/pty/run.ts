@@ -68,7 +68,7 @@ async function open(
   }
   const client = await cli.client();
   const socket = await client.socket(sandboxCommand.SandboxPty, { params: { sandboxId: sandbox }, query });
-  return new CommandSession(socket, { stdout: cli.terminal.out, stderr: cli.terminal.err });
+  return new CommandSession(socket, { stdout: cli.terminal.out, stderr: cli.terminal.err }, client.url);
 }
 
 async function finish(

@@ -25,6 +25,7 @@ export class CommandSession {
   constructor(
     private readonly socket: WebSocket,
     private readonly streams: { readonly stdout: OutputStream; readonly stderr: OutputStream },
+    private readonly url: string,
   ) {
     const { promise, resolve, reject } = Promise.withResolvers<CommandExit>();
     this.exited = promise;
@@ -85,8 +86,8 @@ export class CommandSession {
   }
 
   private lose(reason: string): void {
-    const why = `the connection was lost${reason && ` (${reason})`}; the command may have been ended`;
-    this.end(() => this.settle.reject(fail('unreachable', { url: this.socket.url, why })));
+    const why = `the connection was lost${reason && ` (${reason})`}; the daemon ends the command when it notices`;
+    this.end(() => this.settle.reject(fail('unreachable', { url: this.url, why })));
   }
 
   private end(settle: () => void): void {

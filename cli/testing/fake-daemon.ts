@@ -18,6 +18,8 @@ export type FakeAnswer = (request: SeenRequest) => unknown;
 export interface FakeDaemon {
   readonly url: string;
   readonly seen: SeenRequest[];
+  /** Control frames that terminals were sent. */
+  readonly controls: unknown[];
   on(operation: string, answer: FakeAnswer): void;
   stop(): void;
 }
@@ -37,13 +39,19 @@ interface Line {
 export function startFakeDaemon(): FakeDaemon {
   const answers = new Map<string, FakeAnswer>();
   const seen: SeenRequest[] = [];
+  const controls: unknown[] = [];
   const server = Bun.serve<Line, never>({
     port: 0,
     hostname: '127.0.0.1',
     async fetch(request, self) {
       const asked = await read(request);
       seen.push(asked);
-      if (asked.headers['x-svc-api-key'] !== FAKE_KEY && asked.headers.authorization !== `Bearer ${FAKE_KEY}`)
+      const isOpen = asked.path === '/auth/login';
+      if (
+        !isOpen &&
+        asked.headers['x-svc-api-key'] !== FAKE_KEY &&
+        asked.headers.authorization !== `Bearer ${FAKE_KEY}`
+      )
         return refuse(fail('unauthenticated', { message: 'The API key is wrong or was revoked.' }));
       if (asked.path === '/v1/sandbox/box/pty') {
         self.upgrade(request, { data: lineOf(new URL(request.url).searchParams) });
@@ -55,13 +63,17 @@ export function startFakeDaemon(): FakeDaemon {
     },
     websocket: {
       open: (socket) => void serveCommand(socket),
-      message: (socket, data) => take(socket, data),
+      message: (socket, data) => {
+        if (typeof data === 'string') controls.push(JSON.parse(data));
+        take(socket, data);
+      },
       close: ({ data }) => killTree(data, 'SIGHUP'),
     },
   });
   return {
     url: `http://127.0.0.1:${server.port}`,
     seen,
+    controls,
     on: (operation, answer) => void answers.set(operation, answer),
     stop: () => void server.stop(true),
   };
@@ -79,8 +91,8 @@ async function read(request: Request): Promise<SeenRequest> {
   };
 }
 
-function respond(answer: FakeAnswer, asked: SeenRequest): Response {
-  const value = answer(asked);
+async function respond(answer: FakeAnswer, asked: SeenRequest): Promise<Response> {
+  const value = await answer(asked);
   if (value instanceof Response) return value;
   return value instanceof Error ? refuse(value as AppError) : Response.json(value);
 }

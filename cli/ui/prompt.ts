@@ -3,6 +3,8 @@ import type { Terminal } from './terminal.ts';
 
 const CTRL_C = '\x03';
 const CTRL_D = '\x04';
+/** First byte of what arrow and function keys send. */
+const ESCAPE = 0x1b;
 const BACKSPACE = new Set(['\x7f', '\b']);
 
 /** Asks on stderr and reads one line. Errors: invalid_argument when no person is there to answer. */
@@ -24,31 +26,49 @@ async function readLine(terminal: Terminal, question: string, echo: boolean): Pr
   if (!process.stdin.isTTY) {
     throw invalid({ field: question.toLowerCase(), description: 'cannot be asked: stdin is not a terminal' });
   }
-  terminal.err.write(`${question}: `);
+  const show = (line: string) => terminal.err.write(`\r\x1b[K${question}: ${line}`);
+  show('');
   process.stdin.setRawMode(true);
   try {
-    return await new Promise<string>((resolve, reject) => {
-      let line = '';
-      const onData = (data: Buffer) => {
-        for (const key of data.toString('utf8')) {
-          if (key === '\r' || key === '\n') return finish(() => resolve(line));
-          if (key === CTRL_C || (key === CTRL_D && line === ''))
-            return finish(() => reject(fail('cancelled')));
-          line = take(line, key);
-          if (echo) terminal.err.write(`\r\x1b[K${question}: ${line}`);
-        }
-      };
-      const finish = (done: () => void) => {
-        process.stdin.off('data', onData);
-        done();
-      };
-      process.stdin.on('data', onData);
-    });
+    return await typedLine((line) => echo && show(line));
   } finally {
     process.stdin.setRawMode(false);
-    process.stdin.pause();
     terminal.err.write('\n');
   }
+}
+
+/** Reads keys up to Enter. Errors: cancelled at Ctrl-C. */
+function typedLine(changed: (line: string) => void): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  let line = '';
+  const onData = (data: Buffer) => {
+    if (data[0] === ESCAPE) return;
+    const keys = [...data.toString('utf8')];
+    for (const [at, key] of keys.entries()) {
+      if (key === '\r' || key === '\n') {
+        changed(line);
+        stop(keys.slice(at + 1));
+        resolve(line);
+        return;
+      }
+      if (key === CTRL_C || (key === CTRL_D && line === '')) {
+        stop([]);
+        reject(fail('cancelled'));
+        return;
+      }
+      line = take(line, key);
+    }
+    changed(line);
+  };
+  const stop = (rest: readonly string[]) => {
+    process.stdin.off('data', onData);
+    process.stdin.pause();
+    // Two lines that were pasted at once answer two questions.
+    if (rest.length > 0) process.stdin.unshift(Buffer.from(rest.join('')));
+  };
+  process.stdin.on('data', onData);
+  process.stdin.resume();
+  return promise;
 }
 
 function take(line: string, key: string): string {

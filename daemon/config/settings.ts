@@ -84,7 +84,7 @@ export const SETTINGS = {
   'auth.oidc': setting(
     'object',
     {},
-    'Identity providers by name: {issuer, client_id, client_secret, scopes}',
+    'Identity providers by name: {issuer, client_id, client_secret, scopes, link_by_email}',
     { secret: true },
   ),
   'auth.root_api_key': setting('string', '', 'The admin key of the first start', {
@@ -92,9 +92,14 @@ export const SETTINGS = {
     env: ['SVC_ROOT_API_KEY'],
   }),
   'license.seats': setting('integer', 0, 'Seats of the license; 0 is unlimited', { minimum: 0 }),
-  'mail.smtp_url': setting('string', '', 'smtp://user:password@host:port for magic links and invitations', {
-    secret: true,
-  }),
+  'mail.smtp_url': setting(
+    'string',
+    '',
+    'smtp://user:password@host:port or smtps://, for magic links and invitations; without it they are in the log',
+    {
+      secret: true,
+    },
+  ),
   'mail.from': setting('string', 'svc@localhost', 'Sender of mail'),
   'outbound.allow': setting(
     'list',

@@ -1,3 +1,5 @@
+import { Database as Sqlite } from 'bun:sqlite';
+import { existsSync } from 'node:fs';
 import type { Database } from './open.ts';
 
 /** The settings table: values by key, as JSON. */
@@ -22,6 +24,18 @@ export class SettingStore {
     this.db.raw
       .query('INSERT OR REPLACE INTO settings (key, value, updated_at) VALUES (?, ?, ?)')
       .run(key, JSON.stringify(value), now);
+  }
+}
+
+/** The settings in a database that a daemon may have open; none when there is no such file. */
+export function readSettings(path: string): Record<string, unknown> {
+  if (!existsSync(path)) return {};
+  const raw = new Sqlite(path, { readonly: true });
+  try {
+    const rows = raw.query<{ key: string; value: string }, []>('SELECT key, value FROM settings').all();
+    return Object.fromEntries(rows.map(({ key, value }) => [key, JSON.parse(value)]));
+  } finally {
+    raw.close();
   }
 }
 

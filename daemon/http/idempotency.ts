@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { fail } from '../../src/errors/app-error.ts';
 import { type Clock, DAY_MS } from '../../src/kit/time.ts';
 import type { Database } from '../db/open.ts';
+import type { Secrets } from '../secrets/secrets.ts';
+import type { Caller } from './route.ts';
 
 const KEPT_MS = DAY_MS;
 
@@ -17,9 +19,10 @@ interface Running {
 }
 
 /**
- * One effect for requests that bear the same Idempotency-Key (draft-ietf-httpapi-idempotency-key).
+ * One effect for requests of one caller that bear the same Idempotency-Key (draft-ietf-httpapi-idempotency-key).
  * While the first one runs the others wait for its answer; later ones get the stored answer for a day.
- * A failed request stores nothing, so that it can be tried again.
+ * A failed request stores nothing, so that it can be tried again. Answers may hold a secret that is shown
+ * once, such as a new API key: they are kept sealed, and nobody else of the tenant gets them.
  */
 export class Idempotency {
   private readonly running = new Map<string, Running>();
@@ -29,6 +32,7 @@ export class Idempotency {
   constructor(
     private readonly db: Database,
     private readonly clock: Clock,
+    private readonly secrets: Secrets,
   ) {
     this.select = db.raw.query<Stored, [string, string, number]>(
       'SELECT operation, fingerprint, response FROM idempotency WHERE tenant = ? AND key = ? AND created_at > ?',
@@ -40,20 +44,22 @@ export class Idempotency {
 
   /** The answer for this key: of the request that runs, of the one that ran, or of `work`. Errors: idempotency_mismatch. */
   async once(
-    tenant: string,
+    { tenant, actor }: Pick<Caller, 'tenant' | 'actor'>,
     key: string,
     operation: string,
     input: unknown,
     work: () => Promise<unknown>,
   ): Promise<unknown> {
     const fingerprint = createHash('sha256').update(operation).update(JSON.stringify(input)).digest('hex');
-    const slot = `${tenant}\n${key}`;
+    const own = `${actor} ${key}`;
+    const slot = `${tenant}\n${own}`;
     const running = this.running.get(slot);
     if (running) return this.same(running, fingerprint).answer;
-    const stored = this.select.get(tenant, key, this.clock.now() - KEPT_MS);
-    if (stored) return JSON.parse(this.same(stored, fingerprint).response);
+    const stored = this.select.get(tenant, own, this.clock.now() - KEPT_MS);
+    if (stored) return JSON.parse(this.secrets.open(tenant, own, this.same(stored, fingerprint).response));
     const answer = work().then((value) => {
-      this.insert.run(tenant, key, operation, fingerprint, JSON.stringify(value), this.clock.now());
+      const sealed = this.secrets.seal(tenant, own, JSON.stringify(value));
+      this.insert.run(tenant, own, operation, fingerprint, sealed, this.clock.now());
       return value;
     });
     this.running.set(slot, { fingerprint, answer });

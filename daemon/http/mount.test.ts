@@ -4,9 +4,11 @@ import { endpoint } from '../../src/api/endpoint.ts';
 import { fields, ids, int32, model, object, t } from '../../src/api/schema.ts';
 import { fail } from '../../src/errors/app-error.ts';
 import { systemClock } from '../../src/kit/time.ts';
+import { Wire } from '../../test/support/wire.ts';
 import { openDatabase } from '../db/open.ts';
 import { silentLog } from '../log/log.ts';
 import { createMetrics } from '../metrics/metrics.ts';
+import { Secrets } from '../secrets/secrets.ts';
 import { Idempotency } from './idempotency.ts';
 import { type Listening, listen, mount } from './mount.ts';
 import { type Caller, implement, type SocketSession, type SocketWriter } from './route.ts';
@@ -136,7 +138,11 @@ const gate = {
 let server: Listening;
 let url: string;
 beforeAll(async () => {
-  const idempotency = new Idempotency(openDatabase(':memory:', migrations), systemClock);
+  const idempotency = new Idempotency(
+    openDatabase(':memory:', migrations),
+    systemClock,
+    new Secrets(Buffer.alloc(32)),
+  );
   const app = mount({
     operations: Object.values(group),
     routes,
@@ -144,7 +150,7 @@ beforeAll(async () => {
     idempotency,
     metrics: createMetrics(),
     log: silentLog,
-    page: (request) => (new URL(request.url).pathname === '/page' ? new Response('a page') : undefined),
+    page: (request) => (URL.parse(request.url)?.pathname === '/page' ? new Response('a page') : undefined),
   });
   server = await listen(app, '127.0.0.1', 0);
   url = `http://127.0.0.1:${server.port}`;
@@ -276,6 +282,25 @@ test('a WebSocket carries text and bytes and ends cleanly', async () => {
   expect(socketLog).toContain('closed 1000');
 });
 
+test.each(['', 'a b', 'a@b', 'a:1:2'])(
+  'a Host that is none (%j) leads to an error like any other',
+  async (host) => {
+    const wire = new Wire(url);
+    for (const [target, status] of [
+      ['/v1/busy', 401],
+      ['/nothing', 404],
+    ] as const) {
+      const response = await wire.send({ method: 'GET', target, headers: [['Host', host]] });
+      expect(response.status).toBe(status);
+      expect(JSON.parse(response.text)).toMatchObject({
+        code: expect.any(Number),
+        details: expect.any(Array),
+      });
+    }
+    wire.close();
+  },
+);
+
 test('what is no operation may be a page', async () => {
   expect(await (await fetch(`${url}/page`)).text()).toBe('a page');
 });
@@ -285,7 +310,11 @@ test('a port in use is one clear error', async () => {
     operations: [],
     routes: [],
     gate,
-    idempotency: new Idempotency(openDatabase(':memory:', migrations), systemClock),
+    idempotency: new Idempotency(
+      openDatabase(':memory:', migrations),
+      systemClock,
+      new Secrets(Buffer.alloc(32)),
+    ),
     metrics: createMetrics(),
     log: silentLog,
   });

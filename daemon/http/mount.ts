@@ -34,13 +34,13 @@ const IDLE_SECONDS = 30;
 /** Mounts every operation. The only file that knows Elysia. */
 export function mount(options: MountOptions): Elysia {
   const app = new Elysia({ normalize: false, precompile: false });
+  app.onError((context) => failureResponse(context.error, requestIdOf(context.request), context.path));
   const routes = new Map(options.routes.map((route) => [route.endpoint, route]));
   for (const endpoint of options.operations) {
     for (const place of [endpoint, ...(endpoint.aliases ?? [])])
       add(app, endpoint, place, routes.get(endpoint), options);
   }
   app.all('/*', (context) => outside(context.request, options), { parse: 'none' });
-  app.onError((context) => failureResponse(context.error, requestIdOf(context.request), context.path));
   return app;
 }
 
@@ -81,7 +81,7 @@ function add(
 
 async function watched(endpoint: Endpoint, run: Operation, arrival: Arrival, { log, metrics }: MountOptions) {
   const start = performance.now();
-  const path = new URL(arrival.request.url).pathname;
+  const path = pathnameOf(arrival.request);
   let response: Response | undefined;
   try {
     response = await run(arrival);
@@ -102,7 +102,7 @@ async function watched(endpoint: Endpoint, run: Operation, arrival: Arrival, { l
 }
 
 async function outside(request: Request, options: MountOptions): Promise<Response> {
-  const { pathname } = new URL(request.url);
+  const pathname = pathnameOf(request);
   const requestId = requestIdOf(request);
   try {
     options.gate.checkHost(request);
@@ -127,6 +127,11 @@ function pathMatches(declared: string, path: string): boolean {
   return (
     wanted.length === given.length && wanted.every((part, i) => part.startsWith('{') || part === given[i])
   );
+}
+
+/** The path of a request. The URL of one whose Host header is no host has nothing but the path. */
+function pathnameOf({ url }: Request): string {
+  return URL.parse(url)?.pathname ?? url;
 }
 
 function requestIdOf(request: Request): string {

@@ -68,7 +68,7 @@ async function handle(
   const once = key !== undefined && endpoint.method === 'POST' && answersJson && endpoint.access !== 'public';
   if (!once) return route.handle(call);
   const input = [call.params, call.query, call.body];
-  return idempotency.once(call.caller.tenant, key, endpoint.id, input, async () => {
+  return idempotency.once(call.caller, key, endpoint.id, input, async () => {
     const value = await route.handle(call);
     if (value instanceof Response) throw fail('internal');
     return value;

@@ -44,6 +44,9 @@ export interface SocketWriter {
   send(data: string | Uint8Array): boolean;
   /** Resolves when what was sent has left. */
   drained(): Promise<void>;
+  /** Stops reading from the peer, which then has to wait; frames already read still come. */
+  pause(): void;
+  resume(): void;
   close(code?: number, reason?: string): void;
 }
 

@@ -55,6 +55,8 @@ function writerOf(socket: ServerWebSocket<SocketData>, waiting: Array<() => void
       return !isFull();
     },
     drained: () => (isFull() ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve()),
+    pause: () => socket.pause(),
+    resume: () => socket.resume(),
     close: (code = 1000, reason = '') => socket.close(code, reason),
   };
 }

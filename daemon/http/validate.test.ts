@@ -37,6 +37,8 @@ describe('a wrong field is named, with what it must be', () => {
     [{ command: 7 }, 'command', 'string'],
     [{ command: '' }, 'command', 'length'],
     [{ command: 'x', mode: 'MODE_C' }, 'mode', 'MODE_A, MODE_B'],
+    [{ command: 'x', mode: ['MODE_A'] }, 'mode', 'MODE_A, MODE_B'],
+    [{ command: 'x', mode: { toString: '' } }, 'mode', 'MODE_A, MODE_B'],
     [{ command: 'x', memoryMb: 'much' }, 'memoryMb', 'whole number'],
     [{ command: 'x', memoryMb: 1.5 }, 'memoryMb', ''],
     [{ command: 'x', labels: { a: 1 } }, 'labels.a', 'string'],

@@ -10,7 +10,12 @@ const KEY = 's_0123456789abcdefghijklmnopqrstuvwxyz';
 
 test.each(['json', 'text'] as const)('no secret leaves through a %s line', (format) => {
   const { lines, log } = capture(format);
-  log.info(`key ${KEY}`, { apiKey: KEY, headers: { authorization: `Bearer ${KEY}` }, note: `used sk-abcdefgh12345678`, password: 'hunter2' });
+  log.info(`key ${KEY}`, {
+    apiKey: KEY,
+    headers: { authorization: `Bearer ${KEY}` },
+    note: `used sk-abcdefgh12345678`,
+    password: 'hunter2',
+  });
   log.with({ token: KEY }).error('failed', { error: new Error(`bad ${KEY}`) });
   expect(lines).toHaveLength(2);
   const all = lines.join('');

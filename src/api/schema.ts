@@ -14,8 +14,9 @@ export { Type as t } from '@sinclair/typebox';
 
 const STRING_ENUM = 'StringEnum';
 
-TypeRegistry.Set<{ enum: readonly string[] }>(STRING_ENUM, (schema, value) =>
-  schema.enum.includes(String(value)),
+TypeRegistry.Set<{ enum: readonly string[] }>(
+  STRING_ENUM,
+  (schema, value) => typeof value === 'string' && schema.enum.includes(value),
 );
 
 type Optional<P extends TProperties> = { [K in keyof P]: TOptional<P[K]> };

@@ -44,7 +44,7 @@ export class AuthScene {
   readonly clock = { ms: Date.parse('2026-11-21T12:00:00Z'), now: () => this.clock.ms };
   readonly logged: string[] = [];
   readonly mails: Mail[] = [];
-  readonly app: App;
+  app: App;
   readonly mailer: Mailer;
   auth: ReturnType<typeof createAuthModule>;
   gate: Gate;
@@ -79,8 +79,8 @@ export class AuthScene {
   /** Makes the module again over the same database, as a restart does; other settings may hold then. */
   restart(settings: Readonly<Record<string, unknown>> = {}): void {
     const flags = { 'data.dir': this.dataDir, ...this.settings, ...settings };
-    const app = { ...this.app, config: new Config({ flags, env: {} }) };
-    this.auth = createAuthModule(app, { mailer: this.mailer });
+    this.app = { ...this.app, config: new Config({ flags, env: {} }) };
+    this.auth = createAuthModule(this.app, { mailer: this.mailer });
     this.gate = this.createGate();
   }
 

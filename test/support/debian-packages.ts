@@ -1,4 +1,9 @@
+import { existsSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
 import { runCommand } from './run-command.ts';
+
+/** Debian asks it before a package starts a service (policy-rc.d, invoke-rc.d(8)). */
+const SERVICE_POLICY = '/usr/sbin/policy-rc.d';
 
 let listsAreFresh: Promise<unknown> | undefined;
 
@@ -17,18 +22,21 @@ export async function ensurePrograms(programs: Readonly<Record<string, string>>)
   if (missing.length === 0) return;
   const packages = [...new Set(missing.map(([, name]) => name))];
   await refreshPackageLists();
-  await runCommand([
-    'apt-get',
-    'install',
-    '-y',
-    '-qq',
-    '-o',
-    'DPkg::Lock::Timeout=120',
-    '--no-install-recommends',
-    ...packages,
-  ]);
+  const install = ['install', '-y', '-qq', '-o', 'DPkg::Lock::Timeout=120', '--no-install-recommends'];
+  await withoutServices(() => runCommand(['apt-get', ...install, ...packages]));
   const absent = missing.filter(([program]) => !findProgram(program)).map(([program]) => program);
   if (absent.length > 0) throw new Error(`Still missing after the installation: ${absent.join(', ')}`);
+}
+
+/** Keeps packages from starting what they bring: a Docker engine of the host would change its firewall. */
+async function withoutServices<T>(work: () => Promise<T>): Promise<T> {
+  if (existsSync(SERVICE_POLICY)) return work();
+  await writeFile(SERVICE_POLICY, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
+  try {
+    return await work();
+  } finally {
+    await rm(SERVICE_POLICY, { force: true });
+  }
 }
 
 /** Where a program is, also in the folders of the administrator. */

@@ -75,7 +75,7 @@ export class Wire {
   private open(): Socket {
     if (this.socket) return this.socket;
     const socket = connect({ host: this.host, port: this.port, noDelay: true });
-    socket.on('data', (chunk) => {
+    socket.on('data', (chunk: Buffer) => {
       this.received = this.received.length === 0 ? chunk : Buffer.concat([this.received, chunk]);
       this.look(false);
     });
@@ -138,7 +138,10 @@ function encode({ method, target, headers, body }: WireRequest): Buffer {
   const length: WireHeader[] =
     saysLength || body === undefined ? [] : [['content-length', String(bytes.length)]];
   const lines = [...headers, ...length].map(([name, value]) => `${name}: ${value}\r\n`);
-  return Buffer.concat([Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1'), bytes]);
+  return Buffer.concat([
+    Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1'),
+    bytes,
+  ]);
 }
 
 /** The answer at the beginning of what was received; undefined while it is not whole. */

@@ -1,5 +1,4 @@
-import type { SettingKey } from '../../../daemon/config/settings.ts';
-import { loadConfig, loadSettings } from '../../daemon/load.ts';
+import { loadConfig, loadSettings, type SettingKey } from '../../instance/load.ts';
 import { verb } from '../../verb.ts';
 import { type ConfigOptions, originText, settingOf, settingText, withInstance } from './shared.ts';
 

@@ -1,4 +1,4 @@
-import { loadConfig, loadSettings } from '../../daemon/load.ts';
+import { loadConfig, loadSettings } from '../../instance/load.ts';
 import { showJson, showList } from '../../ui/show.ts';
 import { verb } from '../../verb.ts';
 import { type ConfigOptions, originText, settingOf, settingText, withInstance } from './shared.ts';

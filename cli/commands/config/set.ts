@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { invalid } from '../../../src/errors/app-error.ts';
-import { loadConfig, loadSettings } from '../../daemon/load.ts';
-import { runningDaemon } from '../../daemon/record.ts';
+import { loadConfig, loadSettings } from '../../instance/load.ts';
+import { runningDaemon } from '../../instance/record.ts';
 import { readStdin } from '../../ui/prompt.ts';
 import { verb } from '../../verb.ts';
 import { type ConfigOptions, settingOf, withInstance } from './shared.ts';

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
-import type { Resolved } from '../../../daemon/config/config.ts';
-import type { Setting } from '../../../daemon/config/settings.ts';
 import { invalid } from '../../../src/errors/app-error.ts';
 import { maskKey } from '../../../src/kit/redact.ts';
+import type { Resolved, Setting } from '../../instance/load.ts';
 
 /** Options of all `svc config` commands. */
 export interface ConfigOptions {

@@ -1,10 +1,9 @@
-import type { Finding } from '../../../daemon/modules/sandbox/drivers/driver.ts';
 import { EXIT } from '../../../src/errors/codes.ts';
 import { port } from '../../args.ts';
 import type { Cli } from '../../cli.ts';
-import { inspectHost } from '../../daemon/checks.ts';
-import type { InstanceFlags } from '../../daemon/load.ts';
-import { installCommands, runInstall } from '../../daemon/packages.ts';
+import { inspectHost } from '../../instance/checks.ts';
+import type { Finding, InstanceFlags } from '../../instance/load.ts';
+import { installCommands, runInstall } from '../../instance/packages.ts';
 import { shellLine } from '../../quote.ts';
 import { withSpinner } from '../../ui/progress.ts';
 import { showJson } from '../../ui/show.ts';

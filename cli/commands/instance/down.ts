@@ -1,7 +1,7 @@
 import { dataDir } from '../../context/paths.ts';
-import { loadConfig } from '../../daemon/load.ts';
-import { runningDaemon } from '../../daemon/record.ts';
-import { stopDaemon } from '../../daemon/stop.ts';
+import { loadConfig } from '../../instance/load.ts';
+import { runningDaemon } from '../../instance/record.ts';
+import { stopDaemon } from '../../instance/stop.ts';
 import { withSpinner } from '../../ui/progress.ts';
 import { verb } from '../../verb.ts';
 

@@ -1,8 +1,14 @@
 import { port } from '../../args.ts';
 import type { Cli } from '../../cli.ts';
-import { type InstanceFlags, loadConfig, loadServe, loadSettings, settingFlags } from '../../daemon/load.ts';
-import { processMark } from '../../daemon/process.ts';
-import { removeDaemonRecord, writeDaemonRecord } from '../../daemon/record.ts';
+import {
+  type InstanceFlags,
+  loadConfig,
+  loadServe,
+  loadSettings,
+  settingFlags,
+} from '../../instance/load.ts';
+import { processMark } from '../../instance/process.ts';
+import { removeDaemonRecord, writeDaemonRecord } from '../../instance/record.ts';
 import { showFields } from '../../ui/show.ts';
 import { verb } from '../../verb.ts';
 import { version } from '../../version.ts';

@@ -5,7 +5,7 @@ import { RemoteError } from '../../../src/client/remote-error.ts';
 import { AppError } from '../../../src/errors/app-error.ts';
 import { formatDuration } from '../../../src/kit/duration.ts';
 import { dataDir } from '../../context/paths.ts';
-import { runningDaemon } from '../../daemon/record.ts';
+import { runningDaemon } from '../../instance/record.ts';
 import { showFields, showJson } from '../../ui/show.ts';
 import { verb } from '../../verb.ts';
 

@@ -3,11 +3,11 @@ import { port } from '../../args.ts';
 import type { Cli } from '../../cli.ts';
 import { localInstance } from '../../context/local.ts';
 import { dataDir } from '../../context/paths.ts';
-import { type HostReport, inspectHost } from '../../daemon/checks.ts';
-import type { InstanceFlags } from '../../daemon/load.ts';
-import { installCommands, runInstall } from '../../daemon/packages.ts';
-import { type DaemonRecord, runningDaemon } from '../../daemon/record.ts';
-import { isReady, startDaemon } from '../../daemon/start.ts';
+import { type HostReport, inspectHost } from '../../instance/checks.ts';
+import type { InstanceFlags } from '../../instance/load.ts';
+import { installCommands, runInstall } from '../../instance/packages.ts';
+import { type DaemonRecord, runningDaemon } from '../../instance/record.ts';
+import { isReady, startDaemon } from '../../instance/start.ts';
 import { shellLine } from '../../quote.ts';
 import { showJson } from '../../ui/show.ts';
 import { openSteps, type Steps } from '../../ui/steps.ts';
@@ -85,12 +85,15 @@ async function checkHost(cli: Cli, steps: Steps, flags: InstanceFlags, fix: bool
     });
   }
   if (commands.length > 0) report = await inspect();
-  const missing = report.findings.filter(({ status }) => status === 'missing');
-  if (report.usable) return;
-  for (const { check, message } of missing) steps.note(`missing: ${check}: ${message}`);
-  throw fail('runtime_missing', {
-    message: `This host lacks what an instance needs: ${missing.map(({ check }) => check).join(', ')}.`,
-  });
+  if (!report.usable) throw notReady(report);
+}
+
+/** What to say when the host is not ready: all that is missing, and whether packages would help. */
+function notReady({ findings }: HostReport): Error {
+  const missing = findings.filter(({ status }) => status === 'missing');
+  const message = `This host is not ready: ${missing.map((finding) => `${finding.check}: ${finding.message}`).join('; ')}`;
+  const canBeInstalled = missing.some(({ packages }) => packages !== undefined);
+  return fail(canBeInstalled ? 'runtime_missing' : 'failed_precondition', { message });
 }
 
 function summaryOf({ findings }: HostReport): string {

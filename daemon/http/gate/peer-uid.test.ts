@@ -43,8 +43,9 @@ describe.if(onLinux)('the user of a peer', () => {
       port: 0,
       socket: {
         data() {},
-        open: ({ remoteAddress, remotePort }) =>
-          seen.resolve(peerUid(remoteAddress, remotePort, server.port)),
+        open({ localPort, remoteAddress, remotePort }) {
+          seen.resolve(peerUid(remoteAddress, remotePort, localPort));
+        },
       },
     });
     const canSwitch = process.getuid?.() === 0;

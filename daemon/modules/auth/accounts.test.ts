@@ -176,6 +176,18 @@ describe('signing in by password', () => {
     expect(await codeOf(signIn('wrong', 'b@x.org', '10.0.0.2'))).toBe('bad_login');
   });
 
+  test('guessing through a proxy of this network falls on the address that the proxy adds, not on all behind it', async () => {
+    const guess = (peer: string, forwarded: string) => {
+      const body = { email: `${crypto.randomUUID()}@x.org`, password: 'wrong' };
+      return codeOf(scene.ask(api.Login, { body, peer, headers: { 'x-forwarded-for': forwarded } }));
+    };
+    for (let i = 0; i < 21; i++) await guess('10.0.0.1', `${i}.1.1.1, 8.8.8.8`);
+    expect(await guess('10.0.0.1', '8.8.8.8')).toBe('rate_limited');
+    expect(await guess('10.0.0.1', '9.9.9.9')).toBe('bad_login');
+    for (let i = 0; i < 21; i++) await guess('8.8.4.4', `1.1.1.${i}`);
+    expect(await guess('8.8.4.4', '9.9.9.9')).toBe('rate_limited');
+  }, 20_000);
+
   test('guesses side by side are counted before they are answered', async () => {
     await scene.register();
     const codes = await Promise.all(Array.from({ length: 12 }, () => codeOf(signIn('wrong'))));

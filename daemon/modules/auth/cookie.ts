@@ -52,7 +52,7 @@ export class SessionCookie {
       httpOnly: this.config.get('auth.cookie.http_only'),
       secure,
       sameSite: this.sameSite(secure),
-      maxAge: Math.floor(maxAgeMs / SECOND_MS),
+      maxAge: Math.round(maxAgeMs / SECOND_MS),
     });
     headers.append('set-cookie', cookie.serialize());
   }

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { login as api } from '../../../src/api/auth/login.ts';
 import { session } from '../../../src/api/auth/session.ts';
 import { team } from '../../../src/api/auth/team.ts';
@@ -35,9 +35,16 @@ const OPTIONS: OidcOptions = {
 
 let scene: AuthScene;
 let provider: ChildServer<OidcEvent>;
+/** The provider of the tests that need no special one. */
+let shared: ChildServer<OidcEvent>;
 
-async function begin(options: Partial<OidcOptions> = {}, entry: Record<string, unknown> = {}): Promise<void> {
-  provider = await startOidcProvider({ ...OPTIONS, ...options });
+beforeAll(async () => {
+  shared = await startOidcProvider(OPTIONS);
+});
+afterAll(() => shared.stop());
+
+async function begin(options?: Partial<OidcOptions>, entry: Record<string, unknown> = {}): Promise<void> {
+  provider = options ? await startOidcProvider({ ...OPTIONS, ...options }) : shared;
   const google = {
     issuer: `http://localhost:${provider.port}`,
     client_id: 'svc',
@@ -50,7 +57,7 @@ async function begin(options: Partial<OidcOptions> = {}, entry: Record<string, u
 }
 afterEach(async () => {
   scene.close();
-  await provider.stop();
+  if (provider !== shared) await provider.stop();
 });
 
 interface Begun {
@@ -169,16 +176,6 @@ describe('sign-in through a provider', () => {
     expect(await codeOf(finish(begun, params))).toBe('bad_link');
   });
 
-  test('with a code of another sign-in fails at the provider (PKCE)', async () => {
-    const [mine, theirs] = [
-      await start({ provider: 'GoogleOAuth', state: 's' }),
-      await start({ provider: 'GoogleOAuth', state: 's' }),
-    ];
-    const stolen = await signInAtProvider(theirs.authUrl, 'bob');
-    expect(await codeOf(finish(mine, stolen))).toBe('unauthenticated');
-    expect((await provider.next()).grant).toBe('refused: invalid_grant');
-  });
-
   test('with a code that was made up fails', async () => {
     const begun = await start();
     const params = new URLSearchParams({
@@ -209,26 +206,24 @@ describe('sign-in through a provider', () => {
     expect(scene.logged.join('')).not.toContain(plain);
   });
 
-  test('goes on after the provider has changed its keys', async () => {
-    await signIn('ada');
-    const { port } = provider;
-    await provider.stop();
-    provider = await startOidcProvider({ ...OPTIONS, port });
-    scene.clock.ms += 11 * SECOND_MS;
-    expect((await signIn('ada')).body.success).toBe(true);
-  });
-
   test.each([
-    [{ provider: 'GitLabOAuth' }, 'provider'],
-    [{ provider: '' }, 'provider'],
-    [{}, 'provider'],
-    [{ connectionId: 'conn_other' }, 'connectionId'],
-    [{ connectionId: 'GoogleOAuth' }, 'connectionId'],
-    [{ provider: 'GoogleOAuth', redirectUri: 'https://evil.com/auth/callback' }, 'redirectUri'],
-    [{ provider: 'GoogleOAuth', redirectUri: 'http://localhost:8089.evil.com/' }, 'redirectUri'],
-    [{ provider: 'GoogleOAuth', redirectUri: 'javascript:alert(1)' }, 'redirectUri'],
-    [{ provider: 'GoogleOAuth', state: 'x'.repeat(2000) }, 'state'],
-  ])('with %p names the field %s', async (body, field) => {
+    ['an unknown provider', { provider: 'GitLabOAuth' }, 'provider'],
+    ['no provider', {}, 'provider'],
+    ['an unknown connection', { connectionId: 'conn_other' }, 'connectionId'],
+    ['a provider as a connection', { connectionId: 'GoogleOAuth' }, 'connectionId'],
+    [
+      'a page elsewhere',
+      { provider: 'google', redirectUri: 'https://evil.com/auth/callback' },
+      'redirectUri',
+    ],
+    [
+      'a page that begins like ours',
+      { provider: 'google', redirectUri: 'http://localhost:8089.evil.com/' },
+      'redirectUri',
+    ],
+    ['a script', { provider: 'google', redirectUri: 'javascript:alert(1)' }, 'redirectUri'],
+    ['a long state', { provider: 'google', state: 'x'.repeat(2000) }, 'state'],
+  ])('with %s names the field', async (_, body, field) => {
     const failed = await start(body).catch((error) => error);
     expect(failed.violations?.[0]?.field).toBe(field);
   });
@@ -257,6 +252,29 @@ describe('sign-in through a provider', () => {
     expect(await codeOf(start())).toBe('upstream_failed');
     scene.restart(at('http://idp.example.com'));
     expect(await codeOf(start())).toBe('invalid_argument');
+  });
+});
+
+describe('a provider', () => {
+  test('refuses a code that another sign-in got (PKCE)', async () => {
+    await begin({});
+    const [mine, theirs] = [
+      await start({ provider: 'GoogleOAuth', state: 's' }),
+      await start({ provider: 'GoogleOAuth', state: 's' }),
+    ];
+    const stolen = await signInAtProvider(theirs.authUrl, 'bob');
+    expect(await codeOf(finish(mine, stolen))).toBe('unauthenticated');
+    expect((await provider.next()).grant).toBe('refused: invalid_grant');
+  });
+
+  test('may change its keys', async () => {
+    await begin({});
+    await signIn('ada');
+    const { port } = provider;
+    await provider.stop();
+    provider = await startOidcProvider({ ...OPTIONS, port });
+    scene.clock.ms += 11 * SECOND_MS;
+    expect((await signIn('ada')).body.success).toBe(true);
   });
 });
 

@@ -1,6 +1,7 @@
 import type { UserWithOrganizations } from '../../../src/api/auth/users.ts';
 import type { Static } from '../../../src/api/schema.ts';
 import type { Clock } from '../../../src/kit/time.ts';
+import { isLocalNetwork } from '../../http/gate/addresses.ts';
 import type { Site } from '../../http/gate/site.ts';
 import type { Call } from '../../http/route.ts';
 import type { Visit } from './accounts.ts';
@@ -8,6 +9,9 @@ import type { SessionCookie } from './cookie.ts';
 import type { SignedIn } from './sessions.ts';
 import type { UserStore } from './user-store.ts';
 import { toNobody, toUserWithOrganizations } from './user-wire.ts';
+
+/** Longest text of an address. */
+const MAX_ADDRESS = 45;
 
 /** The answer of every sign-in. */
 export interface Welcome {
@@ -29,7 +33,7 @@ export class Reception {
   ) {}
 
   visit({ peer, request }: Call): Visit {
-    return { peer, earlier: this.cookie.read(request) };
+    return { peer: clientOf(peer, request.headers), earlier: this.cookie.read(request) };
   }
 
   /** The address of this instance as the caller sees it, for links. */
@@ -64,4 +68,13 @@ export class Reception {
     if (user) return toUserWithOrganizations(this.users, user, tenant);
     return toNobody(this.users.organization(tenant), role);
   }
+}
+
+/**
+ * Whom penalties for guessing fall on: the peer; behind a proxy of this network the address that the proxy
+ * has added, so that one guesser does not lock everybody out who comes through it. It proves nothing else.
+ */
+function clientOf(peer: string, headers: Headers): string {
+  const forwarded = headers.get('x-forwarded-for')?.split(',').at(-1)?.trim().slice(0, MAX_ADDRESS);
+  return forwarded && isLocalNetwork(peer.replace('::ffff:', '')) ? `${peer} for ${forwarded}` : peer;
 }

@@ -1,11 +1,10 @@
-import { and, eq, gt, lte, sql } from 'drizzle-orm';
+import { and, eq, gt, lte } from 'drizzle-orm';
 import type { Role } from '../../../src/api/endpoint.ts';
 import type { Database } from '../../db/open.ts';
 import {
   exchangeTokens,
   type LoginLinkRow,
   loginLinks,
-  memberships,
   type OidcAttemptRow,
   oidcAttempts,
   type SessionRow,
@@ -18,26 +17,27 @@ export interface LiveSession {
   readonly memberRole: Role | null;
 }
 
+const LIVE_BY_HASH = `
+  SELECT s.id, s.token_hash AS tokenHash, s.tenant, s.user_id AS userId, s.role, s.provider,
+    s.access_token AS accessToken, s.refresh_token AS refreshToken, s.access_expires_at AS accessExpiresAt,
+    s.created_at AS createdAt, s.expires_at AS expiresAt, m.role AS memberRole
+  FROM sessions s LEFT JOIN memberships m ON m.tenant = s.tenant AND m.user_id = s.user_id
+  WHERE s.token_hash = ? AND s.expires_at > ?`;
+
 /** Reads and writes sessions and the one-time tokens that lead to them. They are found by their hash. */
 export class SessionStore {
   private readonly liveByHash;
 
   constructor(private readonly db: Database) {
-    this.liveByHash = db.sql
-      .select({ session: sessions, memberRole: memberships.role })
-      .from(sessions)
-      .leftJoin(
-        memberships,
-        and(eq(memberships.tenant, sessions.tenant), eq(memberships.userId, sessions.userId)),
-      )
-      .where(
-        and(eq(sessions.tokenHash, sql.placeholder('hash')), gt(sessions.expiresAt, sql.placeholder('now'))),
-      )
-      .prepare();
+    this.liveByHash = db.raw.query<SessionRow & { memberRole: Role | null }, [string, number]>(LIVE_BY_HASH);
   }
 
+  /** The session of a token that has not ended; one statement, since every request with a cookie asks. */
   live(hash: string, now: number): LiveSession | undefined {
-    return this.liveByHash.get({ hash, now });
+    const row = this.liveByHash.get(hash, now);
+    if (!row) return undefined;
+    const { memberRole, ...session } = row;
+    return { session, memberRole };
   }
 
   insert(session: SessionRow): void {

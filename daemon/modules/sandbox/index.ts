@@ -18,6 +18,7 @@ import { metricsRoutes } from './metrics/routes.ts';
 import { StatsService } from './metrics/service.ts';
 import { templateRoutes } from './templates/routes.ts';
 
+export type { Finding, Probe } from './drivers/driver.ts';
 export { selectDriver } from './drivers/select.ts';
 
 /** Milliseconds until a backend that does not answer is asked again. */

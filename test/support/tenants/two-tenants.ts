@@ -1,9 +1,16 @@
 import type { Role } from '../../../src/api/endpoint.ts';
+import type { ChildServer } from '../child-server.ts';
 import { type DaemonOptions, startDaemon, type TestDaemon } from '../daemon.ts';
+import { type OidcEvent, signInAtProvider, startOidcProvider } from '../oidc-provider.ts';
 import { CONTROL_PLANE, exchangeToken } from './control-plane.ts';
-import { IdentityProvider } from './identity-provider.ts';
 
 const COOKIE = 'es_svc_session';
+/** A name of the instance, so that the provider can know where sign-ins lead back to before the port is known. */
+const HOST = 'svc.test';
+const REDIRECT = `http://${HOST}/auth/callback`;
+const CLIENT = { clientId: 'svc', clientSecret: 'a secret of the client, for tests' };
+/** Who has an account at the identity provider. */
+const STRANGERS = ['sam', 'bea'] as const;
 
 /** Somebody who has signed in. */
 export interface Person {
@@ -29,23 +36,31 @@ export const NO_SANDBOXES = { SVC_SANDBOX_DRIVER: 'docker', SVC_DOCKER_SOCKET: '
 export class TwoTenants {
   private constructor(
     readonly daemon: TestDaemon,
-    private readonly provider: IdentityProvider,
+    private readonly provider: ChildServer<OidcEvent>,
   ) {}
 
   static async start(options: DaemonOptions = {}): Promise<TwoTenants> {
-    const provider = await IdentityProvider.start();
+    const provider = await startOidcProvider({
+      ...CLIENT,
+      redirectUris: [REDIRECT],
+      accounts: Object.fromEntries(STRANGERS.map((login) => [login, accountOf(login)])),
+    });
+    const entry = {
+      issuer: `http://localhost:${provider.port}`,
+      client_id: CLIENT.clientId,
+      client_secret: CLIENT.clientSecret,
+    };
     const env = {
       ...NO_SANDBOXES,
       SVC_LOG_LEVEL: 'warn',
+      SVC_SERVER_HOSTS: HOST,
       SVC_AUTH_MODE: 'cloud',
-      SVC_AUTH_OIDC: provider.settings('test'),
+      SVC_AUTH_OIDC: JSON.stringify({ test: entry }),
       SVC_AUTH_INSTANCE_ID: CONTROL_PLANE.instance,
       SVC_AUTH_EXCHANGE_SECRET: CONTROL_PLANE.secret,
       ...options.env,
     };
-    const daemon = await startDaemon({ ...options, env });
-    await provider.serve(`${daemon.url}/auth/callback`);
-    return new TwoTenants(daemon, provider);
+    return new TwoTenants(await startDaemon({ ...options, env }), provider);
   }
 
   /** Signs somebody of the instance's own organization in, with this role from now on. */
@@ -55,13 +70,20 @@ export class TwoTenants {
   }
 
   /** Signs somebody in through the identity provider, who owns an organization of their own. */
-  async stranger(login: string): Promise<Person> {
+  async stranger(login: (typeof STRANGERS)[number]): Promise<Person> {
     const { url } = this.daemon;
-    const begun = await postJson(`${url}/v1/auth/sso-url`, { provider: 'test' });
+    const wanted = { provider: 'test', redirectUri: REDIRECT };
+    const begun = await postJson(`${url}/v1/auth/sso-url`, wanted, { host: HOST });
     const { authUrl } = (await begun.json()) as { authUrl: string };
     const attempt = begun.headers.getSetCookie()[0]?.split(';')[0] ?? '';
-    const back = await this.provider.walk(authUrl, login);
-    return personOf(await postJson(`${url}/v1/auth/authenticate`, back, { cookie: attempt }));
+    const { code, state } = Object.fromEntries(await signInAtProvider(authUrl, login));
+    return personOf(await postJson(`${url}/v1/auth/authenticate`, { code, state }, { cookie: attempt }));
+  }
+
+  /** Signs the holder of a credential in by a launch URL. */
+  async launch(headers: Readonly<Record<string, string>>): Promise<Person> {
+    const made = await postJson(`${this.daemon.url}/v1/auth/launch`, {}, headers);
+    return personOf(await fetch(((await made.json()) as { url: string }).url));
   }
 
   /** Makes an API key with a credential. */
@@ -79,7 +101,7 @@ export class TwoTenants {
   /** Stops everything; the data directory stays when `keep` is set. */
   async stop(options: { keep?: boolean } = {}): Promise<void> {
     await this.daemon.stop(options);
-    this.provider.stop();
+    await this.provider.stop();
   }
 }
 
@@ -101,6 +123,10 @@ export async function postJson(
   });
   if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
   return response;
+}
+
+function accountOf(login: string) {
+  return { email: `${login}@example.com`, email_verified: true, name: login };
 }
 
 async function personOf(response: Response): Promise<Person> {

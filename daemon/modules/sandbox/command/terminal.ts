@@ -7,7 +7,10 @@ import { type CommandService, type Running, reasonOf } from './service.ts';
 const STDIN = 0;
 const CHANNEL = { stdout: 1, stderr: 2 } as const;
 
-/** Input that waits for the process; a peer that sends more is cut off. */
+/** Input that waits for the process: above HIGH the peer is held back, until it falls below LOW. */
+const HIGH_WATER = 1024 * 1024;
+const LOW_WATER = 256 * 1024;
+/** What was read before the peer was held back fits in here; a peer that sends more is cut off. */
 const MAX_WAITING_INPUT = 16 * 1024 * 1024;
 
 type Control =
@@ -79,8 +82,10 @@ export class TerminalSession implements SocketSession {
       this.socket?.close(1009, 'more input than the command reads');
       return;
     }
+    if (this.waitingInput > HIGH_WATER) this.socket?.pause();
     const taken = () => {
       this.waitingInput -= bytes.length;
+      if (this.waitingInput <= LOW_WATER) this.socket?.resume();
     };
     void this.peer.write(bytes).then(taken, taken);
   }

@@ -1,4 +1,4 @@
-import { closeSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { chmod, lstat, mkdir, readdir, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { exists } from '../drivers/namespace/host/files.ts';
@@ -74,7 +74,14 @@ async function shifted({ images, range }: HostImageOptions, folder: string): Pro
     await run(['umount', '-l', target]);
   }
   try {
-    await withUserNamespace(range, (fd) => mountShifted(`/${folder}`, target, fd, closeSync));
+    await withUserNamespace(range, (path) => {
+      const namespace = openSync(path, 'r');
+      try {
+        mountShifted(`/${folder}`, target, namespace, closeSync);
+      } finally {
+        closeSync(namespace);
+      }
+    });
     return name;
   } catch {
     return `/${folder}`;

@@ -40,3 +40,16 @@ export const IMAGE_BOUNDS: ImageBounds = {
   blobBytes: 16 * GIB,
   layers: 128,
 };
+
+/** An image that cannot be used, and why, in words that may be shown. */
+export class UnusableImage extends Error {
+  constructor(readonly why: string) {
+    super(why);
+    this.name = 'UnusableImage';
+  }
+}
+
+/** Makes the error of an image that cannot be used. */
+export function unusable(why: string): UnusableImage {
+  return new UnusableImage(why);
+}

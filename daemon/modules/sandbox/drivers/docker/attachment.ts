@@ -7,7 +7,7 @@ import { commandLine } from './command-line.ts';
 import { type Engine, engineError } from './engine.ts';
 import { exitOf } from './exit.ts';
 import type { ExitWatch } from './exit-watch.ts';
-import { type Signal, signalCommand } from './kill.ts';
+import { type Signal, signalCommand, signalMarked } from './kill.ts';
 import { type Marks, onlyMark } from './marks.ts';
 import { Pump, type Sized } from './pump.ts';
 
@@ -62,7 +62,10 @@ export async function startAttached<T extends Sized>(
   });
   const ended = tools.watch.wait(exec.id);
   void output.ended.then(() => tools.watch.check(exec.id));
-  const exited = ended.then((end) => exitOf(end, box.folder, spec.id, words));
+  const exited = ended.then(async (end) => {
+    if (!end) await endForgotten(box, mark);
+    return exitOf(end, box.folder, spec.id, words);
+  });
   const stalls = setInterval(() => output.isStalled && void tools.watch.check(exec.id), STALL_CHECK_MS);
   stalls.unref();
   void exited.then(() => {
@@ -77,20 +80,22 @@ export async function startAttached<T extends Sized>(
     endInput: () => endInput(socket),
     kill: (signal) => {
       if (signal === 'SIGKILL') output.drain();
-      return killExec(tools.watch, box, exec.id, exited, mark, signal);
+      return killCommand(tools.watch, { box, execId: exec.id, mark, exited }, signal);
     },
   };
 }
 
-/** Signals the processes of an exec that bear the mark, unless it is over. */
-export async function killExec(
-  watch: ExitWatch,
-  box: OpenBox,
-  execId: string,
-  exited: Promise<Exit>,
-  mark: number,
-  signal: Signal,
-): Promise<void> {
+/** A command that can be signalled. */
+export interface KillTarget {
+  readonly box: OpenBox;
+  readonly execId: string;
+  readonly mark: number;
+  readonly exited: Promise<Exit>;
+}
+
+/** Signals the processes of a command, unless it is over. */
+export async function killCommand(watch: ExitWatch, target: KillTarget, signal: Signal): Promise<void> {
+  const { box, execId, mark, exited } = target;
   let isOver = false;
   void exited.then(() => {
     isOver = true;
@@ -100,6 +105,11 @@ export async function killExec(
     await watch.check(execId);
     return isOver;
   });
+}
+
+/** An engine that restarts under running boxes forgets their commands, and ours end with what held them. */
+async function endForgotten({ container }: OpenBox, mark: number): Promise<void> {
+  await signalMarked(container, onlyMark(mark), 'SIGKILL').catch(() => {});
 }
 
 async function connect<T extends Sized>(

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { chmod, link, mkdir, open, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fail } from '../../../../../src/errors/app-error.ts';
+import { AppError, fail } from '../../../../../src/errors/app-error.ts';
 import type { ImageInfo } from '../driver.ts';
 
 /** What must be known of a box besides what the engine keeps, as these things may change between starts. */
@@ -56,19 +56,25 @@ export class BoxFolder {
 
   /**
    * Gives the box a second name of the log. The box can append to the file and take its own name of it away;
-   * `logPath` stays what it is. Errors: failed_precondition (another file system, no regular file).
+   * `logPath` stays what it is. Errors: failed_precondition (another file system, no file that can be
+   * written), disk_full.
    */
   async shareLog(commandId: string, logPath: string): Promise<void> {
+    try {
+      await this.linkLog(commandId, logPath);
+    } catch (error) {
+      throw logFault(error, logPath, this.dir);
+    }
+  }
+
+  private async linkLog(commandId: string, logPath: string): Promise<void> {
     const file = await open(logPath, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, PRIVATE_FILE);
     try {
       if (!(await file.stat()).isFile())
         throw fail('failed_precondition', { message: `${logPath} is no regular file.` });
       await file.chmod(SHARED_LOG);
+      await this.unshareLog(commandId);
       await link(logPath, this.path(commandId, 'log'));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
-      const message = `${logPath} must be on the same file system as ${this.dir}.`;
-      throw fail('failed_precondition', { message });
     } finally {
       await file.close();
     }
@@ -97,18 +103,29 @@ export class BoxFolder {
   }
 
   private async readNote(commandId: string, kind: NoteKind): Promise<string | undefined> {
-    const file = await open(this.path(commandId, kind), O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(
-      () => undefined,
-    );
-    if (!file) return undefined;
+    const file = await open(this.path(commandId, kind), O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(absent);
     try {
-      if (!(await file.stat()).isFile()) return undefined;
+      if (!file || !(await file.stat()).isFile()) return undefined;
       const { buffer, bytesRead } = await file.read(new Uint8Array(NOTE_BYTES), 0, NOTE_BYTES, 0);
       return new TextDecoder().decode(buffer.subarray(0, bytesRead));
+    } catch {
+      return undefined;
     } finally {
-      await file.close();
+      await file?.close();
     }
   }
+}
+
+function absent(): undefined {
+  return undefined;
+}
+
+function logFault(error: unknown, logPath: string, dir: string): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  if (error instanceof AppError || !code) return error;
+  if (code === 'ENOSPC') return fail('disk_full', { message: `The disk of ${logPath} is full.` });
+  const why = code === 'EXDEV' ? `it is on another file system than ${dir}` : code;
+  return fail('failed_precondition', { message: `The log ${logPath} cannot be used: ${why}.` });
 }
 
 type NoteKind = 'log' | 'error' | 'exit';

@@ -42,7 +42,6 @@ export class Boxes {
   constructor(private readonly parts: BoxParts) {}
 
   async create(spec: BoxSpec): Promise<Box> {
-    checkId('id', spec.id);
     const image = await this.parts.images.prepare(spec.image);
     return withEngine(spec.id, async () => {
       const [host, network] = await Promise.all([this.engineHost(), this.networkFor(spec)]);
@@ -101,7 +100,6 @@ export class Boxes {
   }
 
   async remove(id: string): Promise<void> {
-    checkId('id', id);
     await withEngine(id, async () => {
       try {
         await this.container(id).remove({ force: true, v: true });
@@ -115,7 +113,6 @@ export class Boxes {
   }
 
   async inspect(id: string): Promise<BoxState> {
-    checkId('id', id);
     return withEngine(id, async () => {
       try {
         const { Id: containerId, State: state } = await this.container(id).inspect();
@@ -144,7 +141,6 @@ export class Boxes {
 
   /** What is needed to run a command. Errors: not_found. */
   async open(id: string): Promise<OpenBox> {
-    checkId('id', id);
     const folder = this.folder(id);
     const record = await folder.read();
     if (!record) throw fail('not_found', { what: 'box', id });
@@ -157,6 +153,7 @@ export class Boxes {
   }
 
   private folder(id: string): BoxFolder {
+    checkId('id', id);
     return new BoxFolder(this.parts.dataDir, id);
   }
 

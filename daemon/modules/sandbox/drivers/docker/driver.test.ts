@@ -45,6 +45,15 @@ describe.skipIf(skip !== undefined)('docker driver', () => {
     return finish(await driver.exec(id, sh(script, change)));
   }
 
+  async function settleFound(find: () => ReturnType<SandboxDriver['attach']>) {
+    for (let tries = 0; tries < 50; tries++) {
+      const found = await find();
+      if (found) return found;
+      await Bun.sleep(20);
+    }
+    throw new Error('the command was not found');
+  }
+
   const exchange = (id: string) => join(dataDir, 'docker/boxes', id, 'exchange');
 
   describe('a container', () => {
@@ -180,6 +189,30 @@ describe.skipIf(skip !== undefined)('docker driver', () => {
       });
     });
 
+    test.each(['SIGKILL', 'SIGTERM'] as const)(
+      'is ended by a %s that comes before it has started',
+      async (signal) => {
+        await withBox({}, async (id) => {
+          const execution = await driver.exec(id, { id: newId('cmd'), argv: ['sleep', '76100'] });
+          await execution.kill(signal);
+          expect(await within(execution.exited, 5_000)).toMatchObject({ signal });
+          const detached = await driver.spawn(id, sh('sleep 76100'), join(dataDir, `${signal}.log`));
+          await detached.kill(signal);
+          expect(await within(detached.exited, 5_000)).toMatchObject({ signal });
+          expect((await run(id, 'ps -o args | grep -c "^sleep 76100"')).stdout).toBe('0\n');
+        });
+      },
+    );
+
+    test('says why when the box has lost its shell', async () => {
+      await withBox({}, async (id) => {
+        await run(id, 'rm /bin/sh', { uid: 0 });
+        const { exit } = await run(id, 'true');
+        expect(exit.code).toBeOneOf([126, 127]);
+        expect(exit.startError).toContain('/bin/sh');
+      });
+    });
+
     test('of an earlier daemon ends when the next one comes; a detached one goes on', async () => {
       await withBox({}, async (id) => {
         const owned = await driver.exec(id, sh('(setsid sleep 76001 &); sleep 76001'));
@@ -207,6 +240,19 @@ describe.skipIf(skip !== undefined)('docker driver', () => {
         const forgotten = `${'0'.repeat(64)}.${spec.id}`;
         expect(await (await driver.attach(id, forgotten))?.exited).toEqual({ code: 9 });
         expect(await driver.attach(id, `${'0'.repeat(64)}.${newId('cmd')}`)).toBeUndefined();
+      });
+    });
+
+    test('is followed by its processes when the engine has forgotten it while it runs', async () => {
+      await withBox({}, async (id) => {
+        const spec = sh('while [ ! -e /workspace/go ]; do sleep 0.05; done; exit 7');
+        await driver.spawn(id, spec, join(dataDir, 'restored.log'));
+        const forgotten = `${'0'.repeat(64)}.${spec.id}`;
+        const find = () => driver.attach(id, forgotten);
+        const found = await settleFound(find);
+        expect(await within(found.exited, 1_500)).toBe('late');
+        await run(id, 'touch /workspace/go');
+        expect(await within(found.exited, 10_000)).toEqual({ code: 7 });
       });
     });
 

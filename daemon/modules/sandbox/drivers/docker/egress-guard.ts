@@ -42,8 +42,8 @@ export class EgressGuard {
   async raise(): Promise<GuardState> {
     const lacks = missingMeans();
     if (lacks) return { guarded: false, reason: lacks };
-    const place = await findNamespaceOf(this.names.bridge);
-    if (!place) return { guarded: false, reason: 'the network namespace of the engine is not on this host' };
+    const place = await findPlace((pid) => hasInterface(pid, this.names.bridge));
+    if (!place) return { guarded: false, reason: 'the engine does not run on this host' };
     const rules = guardRules(this.names, findResolvers(), place.connected);
     const nft = Bun.spawn([...place.enter, 'nft', '-f', '-'], {
       stdin: Buffer.from(rules),
@@ -63,6 +63,13 @@ export function missingMeans(): string | undefined {
   if (process.getuid?.() !== 0) return 'only root can guard the network of an engine';
   if (!Bun.which('nft')) return 'nft is not installed';
   return undefined;
+}
+
+/** What keeps boxes with a network from being guarded here; undefined when nothing does. */
+export async function missingGuard(): Promise<string | undefined> {
+  const lacks = missingMeans();
+  if (lacks) return lacks;
+  return (await enginePids()).length > 0 ? undefined : 'the engine does not run on this host';
 }
 
 /** The rules for `nft -f`. */
@@ -104,15 +111,20 @@ interface EnginePlace {
   readonly connected: readonly string[];
 }
 
-async function findNamespaceOf(bridge: string): Promise<EnginePlace | undefined> {
-  if (await hasInterface('self', bridge)) return { enter: [], connected: await connectedTo('self') };
-  for (const pid of await readdir('/proc')) {
-    if (!/^\d+$/.test(pid)) continue;
-    const program = await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '');
-    if (program.trim() === 'dockerd' && (await hasInterface(pid, bridge)))
+async function findPlace(isThere: (pid: string) => Promise<boolean>): Promise<EnginePlace | undefined> {
+  if (await isThere('self')) return { enter: [], connected: await connectedTo('self') };
+  for (const pid of await enginePids())
+    if (await isThere(pid))
       return { enter: ['nsenter', `--net=/proc/${pid}/ns/net`], connected: await connectedTo(pid) };
-  }
   return undefined;
+}
+
+async function enginePids(): Promise<string[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const programs = await Promise.all(
+    pids.map((pid) => readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '')),
+  );
+  return pids.filter((_, i) => programs[i]?.trim() === 'dockerd');
 }
 
 async function hasInterface(pid: string, name: string): Promise<boolean> {

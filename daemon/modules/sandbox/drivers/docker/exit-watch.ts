@@ -84,6 +84,7 @@ export class ExitWatch {
 
   /** Resolves when events are heard; at once when they are already. */
   connect(): Promise<void> {
+    if (this.isClosed) return Promise.resolve();
     this.connecting ??= this.open();
     return this.connecting;
   }

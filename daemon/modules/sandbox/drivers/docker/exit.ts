@@ -15,7 +15,7 @@ export function exitOfCode(code: number): Exit {
 }
 
 /** What is known when the engine does not know an exec: its box was removed or the engine went, with SIGKILL. */
-const LOST: Exit = { code: SIGNAL_BASE + constants.signals.SIGKILL, signal: 'SIGKILL' };
+export const LOST: Exit = { code: SIGNAL_BASE + constants.signals.SIGKILL, signal: 'SIGKILL' };
 
 /**
  * How a command ended. @param end what the engine says; @param words what it wrote in place of output when it

@@ -42,10 +42,8 @@ export class Images {
 
   /** Whether the default image is set and here; undefined when none is set. */
   async hasDefault(): Promise<boolean | undefined> {
-    const { defaultImage } = this.options;
-    return defaultImage === undefined
-      ? undefined
-      : (await this.find(defaultImage, defaultImage)) !== undefined;
+    if (!this.options.defaultImage) return undefined;
+    return (await this.find('host', this.nameOf('host'))) !== undefined;
   }
 
   /** Another caller who gave up does not make this one give up. */

@@ -1,4 +1,5 @@
-import { AppError } from '../../../../../src/errors/app-error.ts';
+import { resolve } from 'node:path';
+import { AppError, invalid } from '../../../../../src/errors/app-error.ts';
 import type { Detached, SandboxDriver } from '../driver.ts';
 import type { CommandTools } from './attachment.ts';
 import { Boxes, type OpenBox } from './boxes.ts';
@@ -18,8 +19,9 @@ import { Takeover } from './takeover.ts';
 
 export type { DockerDriverOptions } from './options.ts';
 
-/** A driver whose boxes are containers of a Docker engine. Errors: invalid_argument (the instance's name). */
+/** A driver whose boxes are containers of a Docker engine. Errors: invalid_argument (instance, dataDir). */
 export function createDockerDriver(options: DockerDriverOptions): SandboxDriver {
+  const dataDir = checkDataDir(options.dataDir);
   const names = namesOf(options.instance);
   const engine = connectEngine(options.socketPath);
   const marks = newMarks();
@@ -28,7 +30,7 @@ export function createDockerDriver(options: DockerDriverOptions): SandboxDriver 
   const network = new InstanceNetwork(engine, names, guard, options.allowUnguardedNetwork ?? false);
   const takeover = new Takeover(ALL_OWNED, marks.ours, options.log);
   const onStart = (id: string) => takeover.isDone(id);
-  const boxes = new Boxes({ engine, names, dataDir: options.dataDir, images, network, onStart });
+  const boxes = new Boxes({ engine, names, dataDir, images, network, onStart });
   const watch = new ExitWatch(engine, names.instance);
   const tools: CommandTools = { engine, watch, marks };
   const open = async (id: string): Promise<OpenBox> => {
@@ -50,13 +52,19 @@ export function createDockerDriver(options: DockerDriverOptions): SandboxDriver 
     inspect: (id) => boxes.inspect(id),
     list: () => boxes.list(),
     update: (id, limits) => boxes.update(id, limits),
-    stats: (id) => readStats(engine, names, id),
+    stats: async (id) => readStats(boxes.container(id), id),
     exec: async (id, spec) => execute(tools, await open(id), spec),
     spawn: async (id, spec, logPath) => startDetached(tools, await open(id), spec, logPath),
     attach: async (id, ref) => attach(tools, () => open(id), ref),
     openTerminal: async (id, spec, size) => runOnTerminal(tools, await open(id), spec, size),
     close: async () => watch.close(),
   };
+}
+
+/** The engine's syntax for a mounted folder has no way to write a colon. */
+function checkDataDir(path: string): string {
+  if (path.includes(':')) throw invalid({ field: 'dataDir', description: 'cannot have a colon in its path' });
+  return resolve(path);
 }
 
 /** A box that is gone has no commands. */

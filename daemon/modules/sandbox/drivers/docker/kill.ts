@@ -28,9 +28,8 @@ export async function signalMarked(
   signal: Signal,
   spare: MarkRange = NOTHING,
 ): Promise<boolean> {
-  const words = [range.low, range.high, spare.low, spare.high].map(String);
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const code = await runAsRoot(container, [SCRIPTS.kill, 'svc-kill', ...words, signal.slice('SIG'.length)]);
+    const code = await runKillScript(container, range, signal.slice('SIG'.length), spare);
     if (code === NONE_FOUND || code === 0) return code === 0;
     if (code !== SOME_LEFT)
       throw fail('unavailable', { message: `Signals cannot be sent in this box (${code}).` });
@@ -61,8 +60,19 @@ export async function signalCommand(
   }
 }
 
-async function runAsRoot(container: Container, [script = '', ...words]: readonly string[]): Promise<number> {
-  const Cmd = ['/bin/sh', '-c', script, ...words];
+/** Whether a process in the box bears a mark of the range. */
+export async function hasMarked(container: Container, range: MarkRange): Promise<boolean> {
+  return (await runKillScript(container, range, '0', NOTHING)) === 0;
+}
+
+async function runKillScript(
+  container: Container,
+  range: MarkRange,
+  signal: string,
+  spare: MarkRange,
+): Promise<number> {
+  const bounds = [range.low, range.high, spare.low, spare.high].map(String);
+  const Cmd = ['/bin/sh', '-c', SCRIPTS.kill, 'svc-kill', ...bounds, signal];
   const exec = await container.exec({ Cmd, User: '0:0', WorkingDir: '/', AttachStdout: true });
   const socket = (await exec.start({ hijack: true, stdin: false })) as Duplex;
   const output = new Pump(socket, () => []);

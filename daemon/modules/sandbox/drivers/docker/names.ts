@@ -8,7 +8,7 @@ export const IMAGE_LABEL = 'svc.image';
 /** The names that an instance gives to things of the engine. */
 export interface Names {
   readonly instance: string;
-  /** Container of a box. */
+  /** Container of a box. Errors: invalid_argument (id). */
   container(id: string): string;
   readonly network: string;
   /** Interface of the network on the host; at most 15 characters. */
@@ -24,7 +24,10 @@ export function namesOf(instance: string): Names {
   const short = Bun.hash.crc32(instance).toString(16).padStart(8, '0');
   return {
     instance,
-    container: (id) => `svc-${instance}-${id}`,
+    container: (id) => {
+      checkId('id', id);
+      return `svc-${instance}-${id}`;
+    },
     network: `svc-${instance}`,
     bridge: `svcd${short}`,
     table: `svc_docker_${short}`,

@@ -1,5 +1,5 @@
 import type { Finding, Probe } from '../driver.ts';
-import { missingMeans } from './egress-guard.ts';
+import { missingGuard } from './egress-guard.ts';
 import { type Engine, engineMessage } from './engine.ts';
 import type { Images } from './image.ts';
 import type { DockerDriverOptions } from './options.ts';
@@ -10,6 +10,7 @@ const ENGINE_PACKAGES = {
   apk: ['docker', 'iptables'],
 };
 const NFT_PACKAGES = { apt: ['nftables'], dnf: ['nftables'], apk: ['nftables'] };
+const ANSWER_MS = 5_000;
 /** The first API with one-shot statistics (Docker 20.10). */
 const MIN_API = 1.41;
 /** The first releases of runc's lines that have the fixes of CVE-2024-21626 and of the mount races of 2025. */
@@ -40,24 +41,35 @@ export async function probeEngine(
   options: DockerDriverOptions,
 ): Promise<Probe> {
   try {
-    const [version, info, hasDefault] = await Promise.all([
-      engine.client.version() as Promise<EngineVersion>,
-      engine.client.info() as Promise<EngineInfo>,
-      images.hasDefault().catch(() => false),
-    ]);
+    const [version, info, hasDefault, lacks] = await answered(
+      Promise.all([
+        engine.client.version() as Promise<EngineVersion>,
+        engine.client.info() as Promise<EngineInfo>,
+        images.hasDefault().catch(() => false),
+        missingGuard(),
+      ]),
+    );
     const findings = [
       engineFinding(engine, version),
       runtimeFinding(version),
       cgroupFinding(info),
       storageFinding(info),
       seccompFinding(info),
-      egressFinding(options),
+      egressFinding(options, lacks),
       imageFinding(options.defaultImage, hasDefault),
     ];
     return { usable: findings[0]?.status === 'ok', findings };
   } catch (error) {
     return { usable: false, findings: [silentFinding(engine, error)] };
   }
+}
+
+/** What the engine answers, or an error when it takes too long. */
+function answered<T>(answers: Promise<T>): Promise<T> {
+  const late = Bun.sleep(ANSWER_MS).then(() => {
+    throw new Error(`it took longer than ${ANSWER_MS} ms`);
+  });
+  return Promise.race([answers, late]);
 }
 
 function silentFinding({ socketPath }: Engine, error: unknown): Finding {
@@ -141,8 +153,10 @@ function seccompFinding({ SecurityOptions: options = [] }: EngineInfo): Finding 
   return { check: 'seccomp', status: 'degraded', message: 'the engine filters no system calls' };
 }
 
-function egressFinding({ allowUnguardedNetwork: isAllowed }: DockerDriverOptions): Finding {
-  const lacks = missingMeans();
+function egressFinding(
+  { allowUnguardedNetwork: isAllowed }: DockerDriverOptions,
+  lacks: string | undefined,
+): Finding {
   if (!lacks)
     return { check: 'egress', status: 'ok', message: 'nftables keeps boxes from this host and its networks' };
   const what = isAllowed

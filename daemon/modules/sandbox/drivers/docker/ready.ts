@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import type { Container } from 'dockerode';
 import { fail } from '../../../../../src/errors/app-error.ts';
 import { FrameReader } from './demux.ts';
@@ -14,7 +15,7 @@ const MAX_WORDS = 2_000;
 export async function untilReady(container: Container, image: string): Promise<void> {
   const socket = await container.attach({ stream: true, hijack: true, stdout: true, stderr: true });
   const frames = new FrameReader();
-  const output = new Pump(socket as import('node:stream').Duplex, (part) => frames.read(part));
+  const output = new Pump(socket as Duplex, (part) => frames.read(part));
   const late = setTimeout(() => output.close(), READY_MS);
   try {
     await container.start().catch((error) => {

@@ -1,4 +1,5 @@
 import type { OpenBox } from './boxes.ts';
+import { hasStatus } from './engine.ts';
 import { signalMarked } from './kill.ts';
 import type { MarkRange } from './marks.ts';
 import type { DriverLog } from './options.ts';
@@ -39,6 +40,7 @@ export class Takeover {
       await signalMarked(container, this.all, 'SIGKILL', this.ours);
     } catch (error) {
       this.done.delete(id);
+      if (hasStatus(error, 404) || hasStatus(error, 409)) return;
       this.log('warn', 'commands of an earlier run may be left in a box', {
         sandboxId: id,
         error: String(error),

@@ -15,7 +15,7 @@ const NETWORK_PACKAGES = {
   apk: ['nftables', 'iproute2'],
 };
 const TOOL_PACKAGES = { apt: ['util-linux', 'tar'], dnf: ['util-linux', 'tar'], apk: ['util-linux', 'tar'] };
-const TOOLS = ['unshare', 'nsenter', 'setpriv', 'mount', 'umount', 'tar', 'find', 'rm'];
+const TOOLS = ['unshare', 'nsenter', 'mount', 'umount', 'tar', 'find', 'rm'];
 const LOW_DISK_BYTES = 2 * GIB;
 const CAP_SYS_ADMIN = 21n;
 /** Linux 5.19: overlay layers may be idmapped mounts. */

@@ -1,4 +1,4 @@
-# Signals every process whose mark is in [$1, $2) and not in [$3, $4) with $5, as root of the box. For KILL
+# Signals every process whose mark is in [$1, $2) and not in [$3, $4) with $5, as root of the box; 0 only looks. For KILL
 # it stops them all first, so that none forks on, then kills until none is left. Exit code 3: there was none;
 # 1: some are left. Without a fork, so that it works where no process slot is free.
 low=$1 high=$2 spare_low=$3 spare_high=$4 signal=$5

@@ -22,9 +22,22 @@ start() {
 [ -n "$log" ] || start "$@"
 
 # A detached command runs below a shell without a mark, which a kill of the command spares: so its exit code
-# is kept here when nobody listens to the engine.
+# is kept here when nobody listens to the engine. Its output goes through a pipe, as a program that opens its
+# own /dev/stdout would cut a file off.
+pipe=$log.pipe
 true >>"$log" || refuse 126 'the log of the command cannot be written'
-(start "$@") </dev/null >>"$log" 2>&1
+mkfifo "$pipe" || refuse 126 'the output of the command cannot be connected'
+{
+  cat <"$pipe" >>"$log"
+  rm -f "$pipe"
+} &
+(start "$@") </dev/null >"$pipe" 2>&1
 code=$?
+# What was written is in the log before the end is told; what descendants still write comes later.
+tries=0
+while [ -e "$pipe" ] && [ "$tries" -lt 20 ]; do
+  sleep 0.01
+  tries=$((tries + 1))
+done
 printf '%s' "$code" >"$record"
 exit "$code"

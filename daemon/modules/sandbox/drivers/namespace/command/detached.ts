@@ -1,4 +1,4 @@
-import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { chownSync, closeSync, openSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fail } from '../../../../../../src/errors/app-error.ts';
 import type { Detached, ExecSpec, Exit } from '../../driver.ts';
@@ -6,9 +6,10 @@ import type { Found } from '../box/boxes.ts';
 import { boxGroup, type Host } from '../box/host.ts';
 import { isSafeName } from '../box/paths.ts';
 import { removeTree } from '../host/control-groups.ts';
-import { readJson, readText, writeWhole } from '../host/files.ts';
+import { exists, readJson, readText, writeWhole } from '../host/files.ts';
 import { isAlive, markOf, type ProcessMark } from '../host/process.ts';
 import { HOST_ENV } from '../host/run.ts';
+import { makeFifo } from '../host/syscalls.ts';
 import { outOfMemoryKills } from '../host/usage.ts';
 import { Entry, entryDir, entryGroup, type KillSignal, signalEntry } from './enter.ts';
 import { exitOf } from './exit.ts';
@@ -19,12 +20,17 @@ const POLL_MOST_MS = 200;
 /**
  * The keeper of a command: a process of the host that outlives the daemon, waits for the runtime and writes its
  * code down as a whole. It leaves the daemon's control groups first, or a service manager that stops the daemon
- * by its group would end it.
+ * by its group would end it. The command has a pipe, never the log itself: it could cut it off.
  */
 const KEEP = `for group in $1; do echo 0 >"$group" || :; done 2>/dev/null
-code=$2; shift 2
-"$@"
-echo $? >"$code.part" && mv -f "$code.part" "$code"`;
+dir=$2; log=$3; shift 3
+cat <"$dir/output" >>"$log" &
+"$@" >"$dir/output" 2>&1
+echo $? >"$dir/code.part"; mv -f "$dir/code.part" "$dir/code"
+wait; : >"$dir/flushed"`;
+
+/** How long the last output of an ended command may take to its log; then descendants are still writing. */
+const FLUSH_MS = 500;
 
 /** What is written down about a command beside its code. */
 interface Kept {
@@ -36,26 +42,23 @@ interface Kept {
 /** Starts a command that belongs to its box. Its id is its ref. */
 export function spawnDetached(host: Host, found: Found, spec: ExecSpec, logPath: string): Detached {
   const entry = new Entry(host, found, { ...spec, stdin: false });
-  const log = openSync(logPath, 'a', 0o600);
-  try {
-    const homes = host.groups.roots.map((root) => join(root, keeperGroup(host), 'cgroup.procs'));
-    const code = join(entry.dir, 'code');
-    const child = Bun.spawn(['/bin/sh', '-c', KEEP, 'sh', homes.join(' '), code, ...entry.argv], {
-      env: { ...HOST_ENV },
-      cwd: '/',
-      stdin: 'ignore',
-      stdout: log,
-      stderr: log,
-      detached: true,
-    });
-    child.unref();
-    const memoryKills = outOfMemoryKills(host.groups, boxGroup(host, found.record.containerId));
-    const kept: Kept = { keeper: markOf(child.pid), memoryKills };
-    writeWhole(join(entry.dir, 'keeper.json'), JSON.stringify(kept));
-    return follow(host, found, spec.id, kept);
-  } finally {
-    closeSync(log);
-  }
+  closeSync(openSync(logPath, 'a', 0o600));
+  const output = join(entry.dir, 'output');
+  makeFifo(output);
+  chownSync(output, entry.hostUid, entry.hostGid);
+  const homes = host.groups.roots.map((root) => join(root, keeperGroup(host), 'cgroup.procs'));
+  const keeper = ['/bin/sh', '-c', KEEP, 'sh', homes.join(' '), entry.dir, logPath];
+  const child = Bun.spawn([...keeper, ...entry.argv], {
+    env: { ...HOST_ENV },
+    cwd: '/',
+    stdio: ['ignore', 'ignore', 'ignore'],
+    detached: true,
+  });
+  child.unref();
+  const memoryKills = outOfMemoryKills(host.groups, boxGroup(host, found.record.containerId));
+  const kept: Kept = { keeper: markOf(child.pid), memoryKills };
+  writeWhole(join(entry.dir, 'keeper.json'), JSON.stringify(kept));
+  return follow(host, found, spec.id, kept);
 }
 
 /** Finds a command that was started, by whichever daemon; undefined when nothing is known about it. */
@@ -82,27 +85,28 @@ function follow(host: Host, found: Omit<Found, 'init'>, ref: string, kept: Kept)
     async kill(signal: KillSignal) {
       if (readText(join(dir, 'code')) !== undefined) return;
       if (signal === 'SIGKILL') writeFileSync(join(dir, 'killed'), '');
-      await signalEntry(entryGroup(host, containerId, ref), signal, runtimeOf(kept));
+      await signalEntry(entryGroup(host, containerId, ref), dir, signal);
     },
   };
 }
 
-/** The code that the keeper wrote. Errors: unavailable when the keeper is gone and wrote none (a crash of the host). */
+/**
+ * The code that the keeper wrote, when the log is complete. Errors: unavailable when the keeper is gone and
+ * wrote none (a crash of the host).
+ */
 async function awaitCode(dir: string, { keeper }: Kept): Promise<number> {
+  const code = join(dir, 'code');
   for (let pause = POLL_FIRST_MS; ; pause = Math.min(pause * 1.5, POLL_MOST_MS)) {
     const alive = isAlive(keeper);
-    const text = readText(join(dir, 'code'));
-    if (text !== undefined) return Number(text);
+    const text = readText(code);
+    if (text !== undefined) {
+      const since = () => Date.now() - (statSync(code, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+      while (!exists(join(dir, 'flushed')) && isAlive(keeper) && since() < FLUSH_MS) await Bun.sleep(5);
+      return Number(text);
+    }
     if (!alive) throw fail('unavailable', { message: 'How this command ended was not recorded.' });
     await Bun.sleep(pause);
   }
-}
-
-/** The runtime that the keeper waits for: its only child. */
-function runtimeOf({ keeper }: Kept): number | undefined {
-  if (!keeper || !isAlive(keeper)) return undefined;
-  const children = readText(`/proc/${keeper.pid}/task/${keeper.pid}/children`)?.trim();
-  return children ? Number(children.split(' ')[0]) : undefined;
 }
 
 /** Where the keepers of all boxes are, below every root of control groups. */

@@ -6,7 +6,8 @@ import type { Found } from '../box/boxes.ts';
 import { boxGroup, commandGroup, type Host } from '../box/host.ts';
 import { boxPaths, isSafeName } from '../box/paths.ts';
 import { processSpec } from '../box/process-spec.ts';
-import { awaitEmpty, makeGroup, removeTree, signalGroup } from '../host/control-groups.ts';
+import { awaitEmpty, freeze, makeGroup, removeTree, signalGroup } from '../host/control-groups.ts';
+import { readText } from '../host/files.ts';
 import { outOfMemoryKills } from '../host/usage.ts';
 import { exitOf } from './exit.ts';
 
@@ -14,9 +15,10 @@ import { exitOf } from './exit.ts';
 export type KillSignal = 'SIGINT' | 'SIGTERM' | 'SIGKILL' | 'SIGHUP';
 
 const KILL_DEADLINE_MS = 5_000;
+const RUNTIME_PID = 'runtime.pid';
 
-/** Puts itself into a control group and becomes the program: what it starts is born in the group. */
-const JOIN = 'echo 0 >"$1" && shift && exec "$@"';
+/** Puts itself into a control group, says who it is and becomes the program: what it starts is born in the group. */
+const JOIN = 'echo 0 >"$1" && echo $$ >"$2" && shift 2 && exec "$@"';
 
 /**
  * A command on its way into a box: the words that start it, and the control group that all its descendants
@@ -26,6 +28,9 @@ export class Entry {
   readonly argv: readonly [string, ...string[]];
   /** Its folder, for what is kept about it. */
   readonly dir: string;
+  /** The ids of its user on the host: they own its pipes, so that it can open them again by name. */
+  readonly hostUid: number;
+  readonly hostGid: number;
   private readonly group: string;
   private readonly killsBefore: number;
   private killed = false;
@@ -44,19 +49,22 @@ export class Entry {
     writeFileSync(this.logPath, '');
     const process = processSpec(found.record, spec, terminal);
     writeFileSync(join(this.dir, 'process.json'), JSON.stringify(process));
+    const { base, size } = host.range;
+    this.hostUid = base + (process.user.uid < size ? process.user.uid : 0);
+    this.hostGid = base + (process.user.gid < size ? process.user.gid : 0);
     this.killsBefore = this.memoryKills();
     this.argv = this.words(spec.id);
   }
 
   /** Sends a signal to the command and all its descendants, but not to the runtime that waits for it. */
-  async kill(signal: KillSignal, waiter?: number): Promise<void> {
+  async kill(signal: KillSignal): Promise<void> {
     if (signal === 'SIGKILL') this.killed = true;
-    await signalEntry(this.group, signal, waiter);
+    await signalEntry(this.group, this.dir, signal);
   }
 
-  /** Stops and continues the command. */
-  get groupDir(): string {
-    return this.group;
+  /** Makes the command stand still, and go on. */
+  freeze(frozen: boolean): void {
+    freeze(this.group, frozen);
   }
 
   /** How it ended, from the code of the runtime. */
@@ -90,7 +98,8 @@ export class Entry {
       ...['--process', join(this.dir, 'process.json'), this.found.record.containerId],
     ];
     if (unified) return words;
-    return ['/bin/sh', '-c', JOIN, 'sh', join(this.group, 'cgroup.procs'), ...words];
+    const group = join(this.group, 'cgroup.procs');
+    return ['/bin/sh', '-c', JOIN, 'sh', group, join(this.dir, RUNTIME_PID), ...words];
   }
 }
 
@@ -106,8 +115,11 @@ export function entryGroup(host: Host, containerId: string, id: string): string 
   return join(host.groups.tree, commandGroup(host, containerId), id);
 }
 
-/** Signals a command by its group; after SIGKILL it waits until nothing of it is left. */
-export async function signalEntry(group: string, signal: KillSignal, waiter?: number): Promise<void> {
-  await signalGroup(group, signal, waiter);
+/**
+ * Signals a command by its group, and not the runtime that waits for it, which may be in the group too. After
+ * SIGKILL it waits until nothing is left.
+ */
+export async function signalEntry(group: string, dir: string, signal: KillSignal): Promise<void> {
+  await signalGroup(group, signal, Number(readText(join(dir, RUNTIME_PID))));
   if (signal === 'SIGKILL') await awaitEmpty(group, KILL_DEADLINE_MS);
 }

@@ -2,7 +2,6 @@ import { closeSync, readdirSync, readlinkSync } from 'node:fs';
 import type { ExecSpec, Terminal, TerminalSize } from '../../driver.ts';
 import type { Found } from '../box/boxes.ts';
 import type { Host } from '../box/host.ts';
-import { freeze } from '../host/control-groups.ts';
 import { HOST_ENV } from '../host/run.ts';
 import { resizeTerminal } from '../host/syscalls.ts';
 import { Channel } from './channel.ts';
@@ -17,7 +16,7 @@ const HIGH_WATER = 4 * MIB;
 export function openTerminal(host: Host, found: Found, spec: ExecSpec, size: TerminalSize): Terminal {
   const entry = new Entry(host, found, spec, size);
   const channel = new Channel<Uint8Array>();
-  const brake = new Brake((frozen) => freeze(entry.groupDir, frozen));
+  const brake = new Brake((frozen) => entry.freeze(frozen));
   const child = Bun.spawn([...entry.argv], {
     env: { ...HOST_ENV, TERM: 'xterm-256color' },
     cwd: '/',
@@ -48,7 +47,7 @@ export function openTerminal(host: Host, found: Found, spec: ExecSpec, size: Ter
       terminal.resize(wanted.cols, wanted.rows);
       void passOn(child.pid, wanted);
     },
-    kill: (signal) => entry.kill(signal, child.pid),
+    kill: (signal) => entry.kill(signal),
   };
 }
 

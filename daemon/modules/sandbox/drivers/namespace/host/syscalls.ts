@@ -1,4 +1,4 @@
-import { dlopen, ptr, read } from 'bun:ffi';
+import { dlopen, ptr, read as readMemory } from 'bun:ffi';
 
 const AT_FDCWD = -100;
 const AT_EMPTY_PATH = 0x1000;
@@ -6,6 +6,7 @@ const OPEN_TREE_CLONE = 1;
 const O_CLOEXEC = 0o2000000;
 const MOVE_MOUNT_F_EMPTY_PATH = 4;
 const S_IFCHR = 0o020000;
+const S_IFIFO = 0o010000;
 const MOUNT_ATTR_RDONLY = 0x1n;
 const MOUNT_ATTR_NOSUID = 0x2n;
 const MOUNT_ATTR_NODEV = 0x4n;
@@ -21,8 +22,8 @@ const NUMBERS = {
   pidfdOpen: 434,
   pidfdGetfd: 438,
   ...(process.arch === 'arm64'
-    ? { mknodat: 33, lsetxattr: 6, ioctl: 29 }
-    : { mknodat: 259, lsetxattr: 189, ioctl: 16 }),
+    ? { mknodat: 33, lsetxattr: 6, ioctl: 29, pipe2: 59 }
+    : { mknodat: 259, lsetxattr: 189, ioctl: 16, pipe2: 293 }),
 };
 
 /** A system call that failed, with its errno. */
@@ -36,7 +37,7 @@ export class SyscallError extends Error {
   }
 }
 
-type Argument = number | bigint | Uint8Array | BigUint64Array;
+type Argument = number | bigint | Uint8Array | BigUint64Array | Int32Array;
 
 let library: ReturnType<typeof open> | undefined;
 
@@ -60,7 +61,7 @@ function call(name: keyof typeof NUMBERS, ...given: Argument[]): number {
   const result = Number(library.syscall(NUMBERS[name], a, b, c, d, e));
   if (result >= 0) return result;
   const errno = library.__errno_location();
-  throw new SyscallError(name, errno === null ? 0 : read.i32(errno));
+  throw new SyscallError(name, errno === null ? 0 : readMemory.i32(errno));
 }
 
 const text = (value: string): Uint8Array => new TextEncoder().encode(`${value}\0`);
@@ -92,6 +93,11 @@ export function makeWhiteout(path: string): void {
   call('mknodat', AT_FDCWD, text(path), S_IFCHR, 0);
 }
 
+/** Makes a named pipe that only its owner may open. Errors: SyscallError. */
+export function makeFifo(path: string): void {
+  call('mknodat', AT_FDCWD, text(path), S_IFIFO | 0o600, 0);
+}
+
 /** Makes a directory hide what the layers below have in it. Errors: SyscallError. */
 export function makeOpaque(path: string): void {
   call('lsetxattr', text(path), text('trusted.overlay.opaque'), new TextEncoder().encode('y'), 1, 0);
@@ -118,4 +124,15 @@ export function resizeTerminal(
   } finally {
     close(handle);
   }
+}
+
+/**
+ * A pipe: its read end and its write end, both closed in programs that do not ask for them. Programs can open a
+ * pipe again as /dev/stdout; the sockets that a runtime's own pipes are made of, they cannot. Errors: SyscallError.
+ */
+export function makePipe(): { readonly read: number; readonly write: number } {
+  const ends = new Int32Array(2);
+  call('pipe2', ends, O_CLOEXEC);
+  const [read = -1, write = -1] = ends;
+  return { read, write };
 }

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { findProgram, HOST_ENV, HostCommandError, textOf } from './run.ts';
 
@@ -42,57 +42,38 @@ function subordinateRanges(): IdRange[] {
   });
 }
 
-/** A process in a new user namespace that waits to be let go. */
-export interface Held {
-  readonly pid: number;
-  readonly stdin: Bun.FileSink;
-  readonly stderr: ReadableStream<Uint8Array>;
-  readonly exited: Promise<number>;
-  readonly kill: () => void;
-}
-
-/** `sh` says that it is there, waits for its line and becomes the program: the map is written in between. */
-const WAIT = 'echo; read -r go && exec "$@"';
+/** Says that it is there and stays until its input ends. The namespace lives as long. */
+const HOLD = 'echo; read -r end';
 
 /**
- * Starts a program as root of a new user namespace that has the given ids, and no right on the host but those
- * of the ids. Its stdin is open. It begins after `begin`. Errors: HostCommandError.
+ * Makes a user namespace with these ids, for as long as `body` works with it. `path` names it.
+ * Errors: HostCommandError.
  */
-export async function holdInUserNamespace(range: IdRange, argv: readonly string[], cwd = '/'): Promise<Held> {
+export async function withUserNamespace<T>(
+  range: IdRange,
+  body: (path: string) => Promise<T> | T,
+): Promise<T> {
   const unshare = findProgram('unshare');
   if (!unshare) throw new HostCommandError('unshare', 127, 'not installed');
-  const become = ['setpriv', '--reuid', '0', '--regid', '0', '--clear-groups'];
-  const child = Bun.spawn([unshare, '--user', '/bin/sh', '-c', WAIT, 'sh', ...become, ...argv], {
+  const holder = Bun.spawn([unshare, '--user', '/bin/sh', '-c', HOLD], {
     env: { ...HOST_ENV },
-    cwd,
-    stdin: 'pipe',
-    stdout: 'pipe',
-    stderr: 'pipe',
+    cwd: '/',
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
-  const first = await child.stdout.getReader().read();
-  if (first.done) throw new HostCommandError('unshare', await child.exited, await textOf(child.stderr));
-  const map = `0 ${range.base} ${range.size}`;
-  await writeFile(`/proc/${child.pid}/uid_map`, map);
-  await writeFile(`/proc/${child.pid}/gid_map`, map);
-  const { pid, stdin, stderr, exited } = child;
-  return { pid, stdin, stderr, exited, kill: () => child.kill('SIGKILL') };
-}
-
-/** Lets a held program begin; what is written to stdin after it is the program's. */
-export function begin(held: Held): void {
-  held.stdin.write('\n');
-}
-
-/** Hands out a file descriptor of a user namespace with these ids, as idmapped mounts want one. */
-export async function withUserNamespace<T>(range: IdRange, body: (fd: number) => T): Promise<T> {
-  const held = await holdInUserNamespace(range, ['true']);
-  const fd = openSync(`/proc/${held.pid}/ns/user`, 'r');
   try {
-    return body(fd);
+    const { done } = await holder.stdout.getReader().read();
+    if (done) throw new HostCommandError('unshare', await holder.exited, await textOf(holder.stderr));
+    const map = `0 ${range.base} ${range.size}`;
+    await writeFile(`/proc/${holder.pid}/uid_map`, map);
+    await writeFile(`/proc/${holder.pid}/gid_map`, map);
+    return await body(`/proc/${holder.pid}/ns/user`);
   } finally {
-    closeSync(fd);
-    begin(held);
-    await held.stdin.end();
-    await held.exited;
+    holder.kill('SIGKILL');
+    await holder.exited;
   }
+}
+
+/** The words that run a program as root of a user namespace, who on the host is only the first of its ids. */
+export function asRootOf(path: string, argv: readonly string[]): [string, ...string[]] {
+  return ['nsenter', `--user=${path}`, '--setuid', '0', '--setgid', '0', '--', ...argv];
 }

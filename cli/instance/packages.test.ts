@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import type { Finding } from '../../daemon/modules/sandbox/drivers/driver.ts';
+import type { Finding } from './load.ts';
 import { installCommands, type PackageHost, runInstall } from './packages.ts';
 
 const findings: readonly Finding[] = [

@@ -1,10 +1,8 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Config } from '../../daemon/config/config.ts';
-import type { Finding } from '../../daemon/modules/sandbox/drivers/driver.ts';
 import { formatBytes, GIB } from '../../src/kit/bytes.ts';
 import type { Env } from '../context/paths.ts';
-import { type InstanceFlags, loadConfig, probeSandboxes } from './load.ts';
+import { type Config, type Finding, type InstanceFlags, loadConfig, probeSandboxes } from './load.ts';
 import { runningDaemon } from './record.ts';
 
 /** What was found on this host, and whether an instance can work on it. */
@@ -23,10 +21,11 @@ export async function inspectHost(flags: InstanceFlags, env: Env): Promise<HostR
   const config = await loadConfig(flags, env);
   const own = [dataFinding(config.dataDir), diskFinding(config.dataDir), await portFinding(config)];
   const { driver, probe } = await probeSandboxes(config);
+  const seenByDriver = new Set(probe.findings.map(({ check }) => check));
   return {
     driver,
     usable: probe.usable && own.every(({ status }) => status !== 'missing'),
-    findings: [...own, ...probe.findings],
+    findings: [...own.filter(({ check }) => !seenByDriver.has(check)), ...probe.findings],
   };
 }
 

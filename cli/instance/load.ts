@@ -1,8 +1,11 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../../daemon/config/config.ts';
-import type { Probe } from '../../daemon/modules/sandbox/drivers/driver.ts';
+import type { Probe } from '../../daemon/modules/sandbox/index.ts';
 import type { Env } from '../context/paths.ts';
+
+export type { Config, Resolved } from '../../daemon/config/config.ts';
+export type { Setting, SettingKey } from '../../daemon/config/settings.ts';
+export type { Finding, Probe } from '../../daemon/modules/sandbox/index.ts';
 
 /**
  * The one place where the CLI reaches into the daemon, for what acts on this machine's own instance.
@@ -25,9 +28,12 @@ export function settingFlags({ dataDir, port, host }: InstanceFlags): Record<str
 
 /** The settings of the instance, with those that its database holds. */
 export async function loadConfig(flags: InstanceFlags, env: Env): Promise<Config> {
-  const { Config } = await import('../../daemon/config/config.ts');
+  const [{ Config }, { readSettings }] = await Promise.all([
+    import('../../daemon/config/config.ts'),
+    import('../../daemon/db/settings.ts'),
+  ]);
   const config = new Config({ flags: settingFlags(flags), env, file: flags.config });
-  config.loadDatabaseValues(await databaseValues(join(config.dataDir, 'svc.db')));
+  config.loadDatabaseValues(readSettings(join(config.dataDir, 'svc.db')));
   return config;
 }
 
@@ -59,18 +65,5 @@ export async function probeSandboxes(config: Config): Promise<{ driver: string; 
     return { driver: driver.name, probe: await driver.probe() };
   } finally {
     await driver.close();
-  }
-}
-
-/** Reads the settings of a database that a daemon may have open. */
-async function databaseValues(path: string): Promise<Record<string, unknown>> {
-  if (!existsSync(path)) return {};
-  const { Database } = await import('bun:sqlite');
-  const database = new Database(path, { readonly: true });
-  try {
-    const rows = database.query<{ key: string; value: string }, []>('SELECT key, value FROM settings').all();
-    return Object.fromEntries(rows.map(({ key, value }) => [key, JSON.parse(value)]));
-  } finally {
-    database.close();
   }
 }

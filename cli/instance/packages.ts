@@ -1,6 +1,6 @@
-import type { Finding } from '../../daemon/modules/sandbox/drivers/driver.ts';
 import { fail } from '../../src/errors/app-error.ts';
 import { shellLine } from '../quote.ts';
+import type { Finding } from './load.ts';
 
 type Manager = 'apt' | 'dnf' | 'apk';
 
