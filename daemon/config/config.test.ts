@@ -42,7 +42,9 @@ describe('a setting', () => {
   });
 
   test('says which variable or file it came from', () => {
-    expect(configOf('', { env: { SVC_ROOT_API_KEY: 's_x' } }).resolve('auth.root_api_key').detail).toBe('SVC_ROOT_API_KEY');
+    expect(configOf('', { env: { SVC_ROOT_API_KEY: 's_x' } }).resolve('auth.root_api_key').detail).toBe(
+      'SVC_ROOT_API_KEY',
+    );
     expect(configOf(yaml).resolve('server.port').detail).toEndWith('svc.yaml');
   });
 });
@@ -64,13 +66,17 @@ describe('a bad value is refused, naming the setting and where it stands', () =>
 });
 
 test('durations are milliseconds and lists may be text with commas', () => {
-  const config = configOf('sandbox:\n  timeout: 1h30m\n', { env: { SVC_SERVER_HOSTS: 'a.example, b.example' } });
+  const config = configOf('sandbox:\n  timeout: 1h30m\n', {
+    env: { SVC_SERVER_HOSTS: 'a.example, b.example' },
+  });
   expect(config.get('sandbox.timeout')).toBe(5_400_000);
   expect(config.get('server.hosts')).toEqual(['a.example', 'b.example']);
 });
 
 test('the providers mapping stays whole beside its known parts', () => {
-  const config = configOf('providers:\n  openai:\n    base_url: http://10.0.0.1/v1\n  lab:\n    base_url: http://10.0.0.2/v1\n');
+  const config = configOf(
+    'providers:\n  openai:\n    base_url: http://10.0.0.1/v1\n  lab:\n    base_url: http://10.0.0.2/v1\n',
+  );
   expect(config.get('providers')).toHaveProperty('lab.base_url', 'http://10.0.0.2/v1');
   expect(config.get('providers.openai.base_url')).toBe('http://10.0.0.1/v1');
 });

@@ -128,9 +128,17 @@ export const SETTINGS = {
     'host',
     'Image of a sandbox that names none; host is this machine’s /usr, read-only',
   ),
-  'sandbox.docker_socket': setting('string', '/var/run/docker.sock', 'Socket of the Docker engine', {
-    env: ['SVC_DOCKER_SOCKET'],
-  }),
+  'sandbox.docker_socket': setting(
+    'string',
+    '',
+    'Socket of the Docker engine; found by itself when empty (DOCKER_HOST, then the usual places)',
+    { env: ['SVC_DOCKER_SOCKET'] },
+  ),
+  'sandbox.docker_allow_unguarded_network': setting(
+    'boolean',
+    false,
+    'Gives docker sandboxes a network where svc cannot guard it (no root, or an engine in a virtual machine)',
+  ),
   'sandbox.docker_image': setting(
     'string',
     'debian:bookworm-slim',

@@ -44,7 +44,9 @@ test('a database of a newer svc is refused and stays byte for byte as it was', (
 
 test('every migration file is embedded, in the order of its number, without gaps', () => {
   const folder = join(import.meta.dir, '../../migrations');
-  const files = readdirSync(folder).filter((name) => name.endsWith('.sql')).sort();
+  const files = readdirSync(folder)
+    .filter((name) => name.endsWith('.sql'))
+    .sort();
   const names = migrations.map(({ version, name }) => `${String(version).padStart(4, '0')}_${name}.sql`);
   expect(names).toEqual(files);
   expect(migrations.map(({ version }) => version)).toEqual(files.map((_, i) => i + 1));
@@ -61,9 +63,17 @@ test('the tables that the stores use have the columns that the migrations made',
     const exported: Record<string, unknown> = await import(join(import.meta.dir, '../..', source));
     for (const table of Object.values(exported).filter((value) => isTable(value))) {
       const name = getTableName(table);
-      const real = db.raw.query<{ name: string; notnull: number; pk: number }, []>(`PRAGMA table_info(${name})`).all();
-      const declared = Object.values(getTableColumns(table)).map((column) => ({ name: column.name, required: column.notNull }));
-      const actual = real.map((column) => ({ name: column.name, required: column.notnull === 1 || column.pk > 0 }));
+      const real = db.raw
+        .query<{ name: string; notnull: number; pk: number }, []>(`PRAGMA table_info(${name})`)
+        .all();
+      const declared = Object.values(getTableColumns(table)).map((column) => ({
+        name: column.name,
+        required: column.notNull,
+      }));
+      const actual = real.map((column) => ({
+        name: column.name,
+        required: column.notnull === 1 || column.pk > 0,
+      }));
       expect({ name, columns: declared.sort(byName) }).toEqual({ name, columns: actual.sort(byName) });
     }
   }

@@ -56,7 +56,9 @@ describe('a single job', () => {
     jobs.start();
     jobs.add({ kind: 'hopeless', maxAttempts: 2 });
     await until(() => attempts === 1 && states().hopeless === 'waiting');
-    expect(jobs.list('t', 10, 0)).toContainEqual(expect.objectContaining({ lastError: 'no luck', attempts: 1 }));
+    expect(jobs.list('t', 10, 0)).toContainEqual(
+      expect.objectContaining({ lastError: 'no luck', attempts: 1 }),
+    );
     now += 10_000;
     jobs.add({ kind: 'hopeless', maxAttempts: 1 });
     await until(() => attempts === 3);

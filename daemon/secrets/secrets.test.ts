@@ -27,6 +27,8 @@ test('the instance key is made once, for the owner alone, and can come from the 
   const key = loadInstanceKey(dir, {});
   expect(loadInstanceKey(dir, {}).equals(key)).toBe(true);
   expect(statSync(join(dir, 'instance.key')).mode & 0o777).toBe(0o600);
-  expect(loadInstanceKey(dir, { SVC_INSTANCE_KEY: Buffer.alloc(32, 7).toString('base64') })).toEqual(Buffer.alloc(32, 7));
+  expect(loadInstanceKey(dir, { SVC_INSTANCE_KEY: Buffer.alloc(32, 7).toString('base64') })).toEqual(
+    Buffer.alloc(32, 7),
+  );
   rmSync(dir, { recursive: true });
 });

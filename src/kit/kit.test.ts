@@ -31,10 +31,18 @@ describe('durations', () => {
     ['1.5s', 1_500],
   ])('%s is %d ms', (text, ms) => expect(parseDuration(text)).toBe(ms));
 
-  test.each(['', '5', 's', '5 s', '-1s', '1h 30m', '1y'])('%j is no duration', (text) => expect(parseDuration(text)).toBeUndefined());
+  test.each(['', '5', 's', '5 s', '-1s', '1h 30m', '1y'])('%j is no duration', (text) =>
+    expect(parseDuration(text)).toBeUndefined(),
+  );
 
   test('are written for people', () => {
-    expect([12, 1_400, 200_000, 18_120_000, 90_000_000].map(formatDuration)).toEqual(['12 ms', '1.4 s', '3 m 20 s', '5 h 2 m', '1 d 1 h']);
+    expect([12, 1_400, 200_000, 18_120_000, 90_000_000].map(formatDuration)).toEqual([
+      '12 ms',
+      '1.4 s',
+      '3 m 20 s',
+      '5 h 2 m',
+      '1 d 1 h',
+    ]);
   });
 });
 
@@ -49,17 +57,26 @@ test('the nearest names come first and far ones not at all', () => {
 
 test('the edit distance is a metric', () => {
   fc.assert(
-    fc.property(fc.string({ maxLength: 12 }), fc.string({ maxLength: 12 }), fc.string({ maxLength: 12 }), (a, b, c) => {
-      expect(editDistance(a, a)).toBe(0);
-      expect(editDistance(a, b)).toBe(editDistance(b, a));
-      expect(editDistance(a, c)).toBeLessThanOrEqual(editDistance(a, b) + editDistance(b, c));
-    }),
+    fc.property(
+      fc.string({ maxLength: 12 }),
+      fc.string({ maxLength: 12 }),
+      fc.string({ maxLength: 12 }),
+      (a, b, c) => {
+        expect(editDistance(a, a)).toBe(0);
+        expect(editDistance(a, b)).toBe(editDistance(b, a));
+        expect(editDistance(a, c)).toBeLessThanOrEqual(editDistance(a, b) + editDistance(b, c));
+      },
+    ),
   );
 });
 
 test('redaction masks secret names at any depth and leaves the rest', () => {
   const value = { user: 'ada', nested: [{ api_key: 'x', count: 1 }], text: 'Bearer abc.def' };
-  expect(redact(value)).toEqual({ user: 'ada', nested: [{ api_key: '[redacted]', count: 1 }], text: '[redacted]' });
+  expect(redact(value)).toEqual({
+    user: 'ada',
+    nested: [{ api_key: '[redacted]', count: 1 }],
+    text: '[redacted]',
+  });
   expect(maskKey('sk-1234567890')).toBe('****7890');
   expect(maskKey('short')).toBe('****');
 });

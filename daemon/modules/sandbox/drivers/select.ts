@@ -55,7 +55,8 @@ async function dockerDriver({ config, log, instance }: DriverContext): Promise<S
   return createDockerDriver({
     dataDir: config.dataDir,
     instance,
-    socketPath: config.get('sandbox.docker_socket'),
+    socketPath: config.get('sandbox.docker_socket') || undefined,
+    allowUnguardedNetwork: config.get('sandbox.docker_allow_unguarded_network'),
     defaultImage: config.get('sandbox.docker_image'),
     log: (level, message, fields) => log[level](message, fields),
   });

@@ -12,7 +12,7 @@ import { boxFolders, isRunning, readRecord } from './box/record.ts';
 import { attachDetached, keeperGroup, spawnDetached } from './command/detached.ts';
 import { execute } from './command/execute.ts';
 import { openTerminal } from './command/terminal.ts';
-import { makeGroup, removeGroup } from './host/control-groups.ts';
+import { removeGroup } from './host/control-groups.ts';
 import { isMounted } from './host/mounts.ts';
 import { run } from './host/run.ts';
 import { readUsage } from './host/usage.ts';
@@ -22,7 +22,6 @@ import { probeHost } from './probe.ts';
 export async function namespaceDriver(host: Host, warm: number): Promise<SandboxDriver> {
   const pool: Pool = new Pool(host, () => boxes, warm);
   const boxes = new Boxes(host, (spec, image) => pool.take(spec, image));
-  makeKeeperGroups(host);
   await clearLeftovers(host, boxes);
   pool.adopt();
   return {
@@ -91,10 +90,6 @@ function started<T>(start: () => T): T {
   } catch (error) {
     throw asHostFailure(error, 'Starting the command');
   }
-}
-
-function makeKeeperGroups(host: Host): void {
-  for (const root of host.groups.roots) makeGroup({ ...host.groups, tree: root }, keeperGroup(host));
 }
 
 /** Gives back what is only there for boxes, as far as no box is left that uses it. */

@@ -5,7 +5,7 @@ import type { Detached, ExecSpec, Exit } from '../../driver.ts';
 import type { Found } from '../box/boxes.ts';
 import { boxGroup, type Host } from '../box/host.ts';
 import { isSafeName } from '../box/paths.ts';
-import { removeTree } from '../host/control-groups.ts';
+import { makeGroup, removeTree } from '../host/control-groups.ts';
 import { exists, readJson, readText, writeWhole } from '../host/files.ts';
 import { isAlive, markOf, type ProcessMark } from '../host/process.ts';
 import { HOST_ENV } from '../host/run.ts';
@@ -46,7 +46,9 @@ export function spawnDetached(host: Host, found: Found, spec: ExecSpec, logPath:
   const output = join(entry.dir, 'output');
   makeFifo(output);
   chownSync(output, entry.hostUid, entry.hostGid);
-  const homes = host.groups.roots.map((root) => join(root, keeperGroup(host), 'cgroup.procs'));
+  const homes = host.groups.roots.map((root) =>
+    join(makeGroup({ tree: root }, keeperGroup(host)), 'cgroup.procs'),
+  );
   const keeper = ['/bin/sh', '-c', KEEP, 'sh', homes.join(' '), entry.dir, logPath];
   const child = Bun.spawn([...keeper, ...entry.argv], {
     env: { ...HOST_ENV },

@@ -103,9 +103,9 @@ export function writeLimits(groups: Groups, path: string, { cpu, memoryMb, pids 
   for (const file of bytes > now ? files.toReversed() : files) set('memory', file, bytes);
 }
 
-/** Makes a group in the cgroup2 tree. */
-export function makeGroup(groups: Groups, path: string): string {
-  const dir = join(groups.tree, path);
+/** Makes a group in a tree and gives its folder. */
+export function makeGroup({ tree }: Pick<Groups, 'tree'>, path: string): string {
+  const dir = join(tree, path);
   mkdirSync(dir, { recursive: true });
   return dir;
 }

@@ -24,6 +24,8 @@ export class Network {
   private readonly mark: string;
   private readonly leases: Leases;
   private ready: Promise<Block> | undefined;
+  /** Whether the bridge was made, so that a missing one means that somebody has removed it. */
+  private stands = false;
   private applied = '';
   private watch: Timer | undefined;
 
@@ -91,10 +93,11 @@ export class Network {
     clearInterval(this.watch);
     this.watch = undefined;
     this.ready = undefined;
+    this.stands = false;
     if (!remove) return;
-    const stands = this.isBridgeUp() || this.applied !== '';
+    const known = this.isBridgeUp() || this.applied !== '';
     if (this.isBridgeUp()) await ip([`link del ${this.bridge}`]).catch(() => '');
-    if (stands) await run(['nft', 'delete', 'table', 'inet', this.table]).catch(() => '');
+    if (known) await run(['nft', 'delete', 'table', 'inet', this.table]).catch(() => '');
     this.applied = '';
   }
 
@@ -115,15 +118,22 @@ export class Network {
 
   /** Bridge and rules stand when this resolves, also when somebody else has removed them. */
   private async ensure(): Promise<Block> {
-    if (this.ready && !this.isBridgeUp()) this.ready = undefined;
-    this.ready ??= this.build();
-    this.ready.catch(() => {
-      this.ready = undefined;
-    });
+    if (this.stands && !this.isBridgeUp()) this.ready = undefined;
+    this.ready ??= this.build().then(
+      (subnet) => {
+        this.stands = true;
+        return subnet;
+      },
+      (error) => {
+        this.ready = undefined;
+        throw error;
+      },
+    );
     return this.ready;
   }
 
   private async build(): Promise<Block> {
+    this.stands = false;
     const subnet = this.chooseSubnet();
     await this.applyRules(subnet);
     const address = `${formatAddress(gatewayOf(subnet))}/${subnet.prefix}`;
@@ -169,7 +179,7 @@ export class Network {
   }
 
   private isBridgeUp(): boolean {
-    return (readText('/proc/self/net/dev') ?? '').includes(` ${this.bridge}:`);
+    return new RegExp(`^\\s*${this.bridge}:`, 'm').test(readText('/proc/self/net/dev') ?? '');
   }
 
   private writeResolvers(): void {
