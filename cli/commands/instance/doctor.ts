@@ -1,9 +1,10 @@
+import { asAppError } from '../../../src/errors/app-error.ts';
 import { EXIT } from '../../../src/errors/codes.ts';
 import { port } from '../../args.ts';
 import type { Cli } from '../../cli.ts';
 import { inspectHost } from '../../instance/checks.ts';
+import { fixCommands, runFix } from '../../instance/fix.ts';
 import type { Finding, InstanceFlags } from '../../instance/load.ts';
-import { installCommands, runInstall } from '../../instance/packages.ts';
 import { shellLine } from '../../quote.ts';
 import { withSpinner } from '../../ui/progress.ts';
 import { showJson } from '../../ui/show.ts';
@@ -28,9 +29,10 @@ export const doctor = verb<[], Options>({
       withSpinner(cli.terminal, 'Looking at this host', () => inspectHost(options, cli.env));
     let report = await inspect();
     if (options.fix) {
-      for (const command of installCommands(report.findings)) {
+      for (const command of fixCommands(report.findings)) {
         cli.terminal.note(`Running: ${shellLine(command)}`);
-        await runInstall(command, (line) => cli.terminal.note(cli.terminal.err.style.dim(line)));
+        const fixing = runFix(command, (line) => cli.terminal.note(cli.terminal.err.style.dim(line)));
+        await fixing.catch((error: unknown) => cli.terminal.note(asAppError(error).message));
       }
       report = await inspect();
     }

@@ -1,11 +1,11 @@
-import { fail } from '../../../src/errors/app-error.ts';
+import { asAppError, fail } from '../../../src/errors/app-error.ts';
 import { port } from '../../args.ts';
 import type { Cli } from '../../cli.ts';
 import { localInstance } from '../../context/local.ts';
 import { dataDir } from '../../context/paths.ts';
 import { type HostReport, inspectHost } from '../../instance/checks.ts';
+import { fixCommands, runFix } from '../../instance/fix.ts';
 import type { InstanceFlags } from '../../instance/load.ts';
-import { installCommands, runInstall } from '../../instance/packages.ts';
 import { type DaemonRecord, runningDaemon } from '../../instance/record.ts';
 import { isReady, startDaemon } from '../../instance/start.ts';
 import { shellLine } from '../../quote.ts';
@@ -76,13 +76,14 @@ async function checkHost(cli: Cli, steps: Steps, flags: InstanceFlags, fix: bool
       return { value: report, detail: `${summaryOf(report)}, driver ${report.driver}` };
     });
   let report = await inspect();
-  const commands = fix ? installCommands(report.findings) : [];
+  const commands = fix ? fixCommands(report.findings) : [];
   for (const command of commands) {
     steps.note(`Running: ${shellLine(command)}`);
-    await steps.run('install', async (show) => {
-      await runInstall(command, show);
+    const fixing = steps.run('fix', async (show) => {
+      await runFix(command, show);
       return { value: undefined, detail: 'done' };
     });
+    await fixing.catch((error: unknown) => steps.note(`Went on without it: ${asAppError(error).message}`));
   }
   if (commands.length > 0) report = await inspect();
   if (!report.usable) throw notReady(report);

@@ -78,6 +78,8 @@ export interface Finding {
     readonly dnf?: readonly string[];
     readonly apk?: readonly string[];
   };
+  /** Commands that mend it, for root. */
+  readonly commands?: readonly (readonly string[])[];
 }
 
 /** Whether a driver can work here, and how well. */

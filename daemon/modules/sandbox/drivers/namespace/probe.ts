@@ -18,6 +18,8 @@ const TOOL_PACKAGES = { apt: ['util-linux', 'tar'], dnf: ['util-linux', 'tar'], 
 const TOOLS = ['unshare', 'nsenter', 'mount', 'umount', 'tar', 'find', 'rm'];
 const LOW_DISK_BYTES = 2 * GIB;
 const CAP_SYS_ADMIN = 21n;
+const FORWARD_NOW_AND_AT_BOOT =
+  'echo 1 >/proc/sys/net/ipv4/ip_forward && mkdir -p /etc/sysctl.d && echo net.ipv4.ip_forward=1 >/etc/sysctl.d/60-svc.conf';
 /** Linux 5.19: overlay layers may be idmapped mounts. */
 const IDMAP_OVERLAY = [5, 19];
 
@@ -160,10 +162,13 @@ function networkFindings(host: Host | undefined): Finding[] {
       : { check: 'netns', status: 'missing', message: 'this kernel has no network namespaces' },
     forward
       ? { check: 'ip_forward', status: 'ok', message: 'net.ipv4.ip_forward is 1' }
-      : degraded(
-          'ip_forward',
-          'net.ipv4.ip_forward is 0: boxes have no network. Turn it on: sysctl -w net.ipv4.ip_forward=1',
-        ),
+      : {
+          ...degraded(
+            'ip_forward',
+            'net.ipv4.ip_forward is 0: boxes have no network. Turn it on: sysctl -w net.ipv4.ip_forward=1',
+          ),
+          commands: [['sh', '-c', FORWARD_NOW_AND_AT_BOOT]],
+        },
     servers.length > 0
       ? { check: 'dns', status: 'ok', message: `boxes ask ${servers.join(', ')}` }
       : degraded('dns', 'every name server of this host is on the host itself: boxes cannot look up names'),

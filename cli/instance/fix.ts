@@ -30,26 +30,28 @@ export const thisHost: PackageHost = {
 };
 
 /**
- * The commands that bring what the findings lack; none when nothing can be installed.
- * Errors: failed_precondition when this person may not install.
+ * The commands that bring what the findings lack, packages first; none when nothing can be done.
+ * Errors: failed_precondition when this person may not run them.
  */
-export function installCommands(findings: readonly Finding[], host: PackageHost = thisHost): string[][] {
-  const manager = (Object.keys(PROGRAM) as Manager[]).find((name) => host.has(PROGRAM[name]));
-  if (!manager) return [];
+export function fixCommands(findings: readonly Finding[], host: PackageHost = thisHost): string[][] {
   const wanted = findings.filter(({ status }) => status !== 'ok');
-  const packages = [...new Set(wanted.flatMap((finding) => finding.packages?.[manager] ?? []))];
-  if (packages.length === 0) return [];
-  const commands = COMMANDS[manager](packages);
-  if (host.isRoot) return commands;
+  const mending = wanted.flatMap((finding) => finding.commands ?? []).map((command) => [...command]);
+  const commands = [...packageCommands(wanted, host), ...mending];
+  if (commands.length === 0 || host.isRoot) return commands;
   if (host.has('sudo')) return commands.map((command) => ['sudo', ...command]);
   const lines = commands.map(shellLine).join(' && ');
-  throw fail('failed_precondition', {
-    message: `Packages are missing and only root can install them: ${lines}`,
-  });
+  throw fail('failed_precondition', { message: `Something is missing and only root can mend it: ${lines}` });
+}
+
+function packageCommands(wanted: readonly Finding[], host: PackageHost): string[][] {
+  const manager = (Object.keys(PROGRAM) as Manager[]).find((name) => host.has(PROGRAM[name]));
+  if (!manager) return [];
+  const packages = [...new Set(wanted.flatMap((finding) => finding.packages?.[manager] ?? []))];
+  return packages.length === 0 ? [] : COMMANDS[manager](packages);
 }
 
 /** Runs one of them; its output goes line by line to `show`. Errors: failed_precondition with its last lines. */
-export async function runInstall(command: readonly string[], show: (line: string) => void): Promise<void> {
+export async function runFix(command: readonly string[], show: (line: string) => void): Promise<void> {
   const child = Bun.spawn([...command], {
     stdin: 'inherit',
     stdout: 'pipe',

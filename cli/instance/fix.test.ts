@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
+import { fixCommands, type PackageHost, runFix } from './fix.ts';
 import type { Finding } from './load.ts';
-import { installCommands, type PackageHost, runInstall } from './packages.ts';
 
 const findings: readonly Finding[] = [
   {
@@ -18,7 +18,7 @@ function host(programs: readonly string[], isRoot = true): PackageHost {
   return { isRoot, has: (program) => programs.includes(program) };
 }
 
-describe('installCommands', () => {
+describe('fixCommands', () => {
   const cases: Array<[name: string, host: PackageHost, commands: string[]]> = [
     [
       'apt',
@@ -31,27 +31,39 @@ describe('installCommands', () => {
     ['no package manager', host([]), []],
   ];
   test.each(cases)('%s', (_, on, commands) => {
-    expect(installCommands(findings, on).map((command) => command.join(' '))).toEqual(commands);
+    expect(fixCommands(findings, on).map((command) => command.join(' '))).toEqual(commands);
+  });
+
+  test('what packages cannot mend has commands of its own, after them', () => {
+    const off: Finding = {
+      check: 'ip_forward',
+      status: 'degraded',
+      message: '',
+      commands: [['sysctl', '-w', 'x=1']],
+    };
+    const commands = fixCommands([...findings, off], host(['apk', 'sudo'], false));
+    expect(commands.map((command) => command.join(' '))).toEqual(['sudo apk add crun', 'sudo sysctl -w x=1']);
+    expect(fixCommands([{ ...off, status: 'ok' }], host(['apk']))).toEqual([]);
   });
 
   test('nothing missing is nothing to do', () => {
-    expect(installCommands([{ check: 'x', status: 'ok', message: '' }], host(['apt-get']))).toEqual([]);
+    expect(fixCommands([{ check: 'x', status: 'ok', message: '' }], host(['apt-get']))).toEqual([]);
   });
 
   test('a person who may not install is told the command', () => {
-    expect(() => installCommands(findings, host(['dnf'], false))).toThrow('dnf install -y crun');
+    expect(() => fixCommands(findings, host(['dnf'], false))).toThrow('dnf install -y crun');
   });
 });
 
-describe('runInstall', () => {
+describe('runFix', () => {
   test('shows both streams line by line', async () => {
     const lines: string[] = [];
-    await runInstall(['sh', '-c', 'printf "a\\nb"; echo c >&2'], (line) => lines.push(line));
+    await runFix(['sh', '-c', 'printf "a\\nb"; echo c >&2'], (line) => lines.push(line));
     expect(lines.toSorted()).toEqual(['a', 'b', 'c']);
   });
 
   test('a failure carries the exit code and the last words', async () => {
-    const failed = runInstall(['sh', '-c', 'echo no such package >&2; exit 9'], () => undefined);
+    const failed = runFix(['sh', '-c', 'echo no such package >&2; exit 9'], () => undefined);
     await expect(failed).rejects.toThrow(/ended with 9: no such package/);
   });
 });
