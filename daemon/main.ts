@@ -9,7 +9,7 @@ import { Config } from './config/config.ts';
 import { prepareDataDir } from './data-dir.ts';
 import { openDatabase } from './db/open.ts';
 import { instanceName, SettingStore } from './db/settings.ts';
-import { homeResponse } from './http/assets.ts';
+import { assetResponse } from './http/assets.ts';
 import { docsResponse } from './http/docs.ts';
 import { createGate } from './http/gate.ts';
 import { Idempotency } from './http/idempotency.ts';
@@ -65,7 +65,7 @@ export async function serve({ flags, configFile }: ServeOptions): Promise<Runnin
   app.jobs.start();
   const routes = modules.flatMap((module) => module.routes);
   const gate = createGate(config, auth.authenticator, { port: () => port });
-  const page = (request: Request) => homeResponse(request) ?? docsResponse(request);
+  const page = (request: Request) => assetResponse(request) ?? docsResponse(request);
   const edge = mount({ operations, routes, gate, idempotency, metrics, log: app.log, page });
   const listening = await listen(edge, config.get('server.host'), port);
   port = listening.port;

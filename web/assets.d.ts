@@ -3,3 +3,9 @@ declare module '*.svg' {
   // biome-ignore lint/style/noDefaultExport: a text import has only a default.
   export default text;
 }
+
+declare module '*.css' {
+  const text: string;
+  // biome-ignore lint/style/noDefaultExport: a text import has only a default.
+  export default text;
+}
