@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { asAppError } from '../../../src/errors/app-error.ts';
-import { DAY_MS } from '../../../src/kit/time.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/kit/time.ts';
 import type { App, Module } from '../../app.ts';
 import { CommandLogs } from './command/log.ts';
 import { commandRoutes } from './command/routes.ts';
@@ -24,7 +24,11 @@ export { selectDriver } from './drivers/select.ts';
 /** Milliseconds until a backend that does not answer is asked again. */
 const RETRY_MS = 5_000;
 
-/** How long a sandbox that is gone can still be looked at. */
+/** The latest executions and events that are kept of each sandbox. */
+const KEPT_EXECUTIONS = 1_000;
+const KEPT_EVENTS = 5_000;
+
+/** How long a sandbox that is gone, and what ran in one, can still be looked at. */
 const REMEMBERED_MS = 30 * DAY_MS;
 
 /** Sandboxes: made, used, watched and ended, on one driver. */
@@ -36,11 +40,16 @@ export function createSandboxModule(
   const events = new SandboxEvents(app.db, app.clock, app.bus);
   const lifecycle = new LifecycleService(app, driver, store, events);
   const logs = new CommandLogs(join(app.config.dataDir, 'logs'), app.config.get('sandbox.max_log'));
-  const commands = new CommandService(app, driver, lifecycle, new ExecutionStore(app.db), events, logs);
+  const executions = new ExecutionStore(app.db);
+  const commands = new CommandService(app, driver, lifecycle, executions, events, logs);
   const stats = new StatsService(app, driver, lifecycle);
   const expiry = new Expiry(app, lifecycle, (id) => commands.isBusy(id));
   const prune = async () => {
-    for (const id of store.prune(app.clock.now() - REMEMBERED_MS)) await logs.remove(id);
+    const before = app.clock.now() - REMEMBERED_MS;
+    for (const id of store.prune(before)) await logs.remove(id);
+    for (const { sandboxId, id } of executions.prune(before, KEPT_EXECUTIONS))
+      await logs.removeOne(sandboxId, id);
+    events.prune(before, KEPT_EVENTS);
   };
   let retry: Timer | undefined;
   /** Takes up what runs. A backend that does not answer yet (an engine that starts later) is asked again. */
@@ -69,9 +78,13 @@ export function createSandboxModule(
     async start() {
       await takeUp();
       app.bus.on('sandbox.event', ({ type, sandboxId }) => {
-        if (type === 'terminated') stats.forget(sandboxId);
+        if (type !== 'terminated') return;
+        stats.forget(sandboxId);
+        void logs
+          .remove(sandboxId)
+          .catch((error) => app.log.warn('logs could not be removed', { sandbox: sandboxId, error }));
       });
-      app.jobs.every('sandbox.prune', DAY_MS, prune);
+      app.jobs.every('sandbox.prune', HOUR_MS, prune);
       expiry.start();
     },
     async stop() {

@@ -39,7 +39,7 @@ export class CommandLogs {
     const file = Bun.file(this.path(sandboxId, commandId));
     const size = await this.size(sandboxId, commandId);
     const from = Math.min(Math.max(cursor, dropped), size);
-    return { body: file.slice(from, size).stream(), next: size };
+    return { body: from < size ? file.slice(from, size).stream() : new Blob().stream(), next: size };
   }
 
   async size(sandboxId: string, commandId: string): Promise<number> {
@@ -71,6 +71,11 @@ export class CommandLogs {
       { stdout: 'ignore', stderr: 'ignore' },
     );
     return (await punch.exited) === 0 ? aligned : dropped;
+  }
+
+  /** Removes the log of one command. */
+  async removeOne(sandboxId: string, commandId: string): Promise<void> {
+    await rm(this.path(sandboxId, commandId), { force: true });
   }
 
   /** Removes the logs of a sandbox. */

@@ -1,6 +1,9 @@
-import { and, avg, count, desc, eq } from 'drizzle-orm';
+import { and, avg, count, desc, eq, gt, inArray, lt, ne, or, sql } from 'drizzle-orm';
 import type { Database } from '../../../db/open.ts';
 import { type ExecutionRow, executions } from '../tables.ts';
+
+/** Most rows that one pruning takes, so that it never blocks for long. */
+const PRUNE_BATCH = 1_000;
 
 /** Reads and writes executions. */
 export class ExecutionStore {
@@ -65,5 +68,33 @@ export class ExecutionStore {
       .where(eq(executions.tenant, tenant))
       .get();
     return { total: row?.total ?? 0, meanMs: Number(row?.mean ?? 0) };
+  }
+
+  /**
+   * Forgets executions that ended before a time, and all but the latest `kept` of each sandbox; a batch at a
+   * time. Returns which, so that their logs can go too.
+   */
+  prune(before: number, kept: number): Array<{ id: string; sandboxId: string }> {
+    const age = sql<number>`row_number() OVER (PARTITION BY ${executions.sandboxId} ORDER BY ${executions.createdAt} DESC)`;
+    const ranked = this.db.sql
+      .select({
+        id: executions.id,
+        state: executions.state,
+        createdAt: executions.createdAt,
+        age: age.as('age'),
+      })
+      .from(executions)
+      .as('ranked');
+    const old = or(gt(ranked.age, kept), lt(ranked.createdAt, before));
+    const gone = this.db.sql
+      .select({ id: ranked.id })
+      .from(ranked)
+      .where(and(ne(ranked.state, 'running'), old))
+      .limit(PRUNE_BATCH);
+    return this.db.sql
+      .delete(executions)
+      .where(inArray(executions.id, gone))
+      .returning({ id: executions.id, sandboxId: executions.sandboxId })
+      .all();
   }
 }

@@ -62,6 +62,17 @@ export class SandboxEvents {
     return { rows, total };
   }
 
+  /** Forgets events from before a time, and all but the latest `kept` of each sandbox; a batch at a time. */
+  prune(before: number, kept: number): void {
+    this.db.raw
+      .query(
+        `DELETE FROM sandbox_events WHERE id IN (
+           SELECT id FROM (SELECT id, created_at, row_number() OVER (PARTITION BY sandbox_id ORDER BY id DESC) AS age FROM sandbox_events)
+           WHERE age > ? OR created_at < ? LIMIT 1000)`,
+      )
+      .run(kept, before);
+  }
+
   private insert(tenant: string, sandboxId: string, event: NewEvent): number {
     const { type, message, metadata = {}, durationMs = null, error = null } = event;
     const row = {

@@ -50,7 +50,7 @@ async function settle(
       lifecycle.settle(
         row,
         row.state,
-        { state: 'failed', failure: INTERRUPTED, reason: 'system' },
+        { state: 'failed', failure: INTERRUPTED, reason: 'system', idempotencyKey: null },
         { type: 'failed', message: 'Could not be made', error: INTERRUPTED },
       );
       return false;

@@ -222,7 +222,7 @@ export class LifecycleService {
       this.settle(
         row,
         'creating',
-        { state: 'failed', failure, reason: 'error' },
+        { state: 'failed', failure, reason: 'error', idempotencyKey: null },
         { type: 'failed', message: 'Could not be made', error: failure },
       );
       throw error;
