@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { migrations } from '../migrations/index.ts';
 import { operations } from '../src/api/index.ts';
-import { systemClock } from '../src/kit/time.ts';
+import { HOUR_MS, systemClock } from '../src/kit/time.ts';
 import type { App, Module } from './app.ts';
 import { Audit } from './audit/audit.ts';
 import { Bus } from './bus/bus.ts';
@@ -38,48 +38,74 @@ export interface RunningDaemon {
   stop(): Promise<void>;
 }
 
-/** Composes the instance and starts it. Errors are AppErrors with one clear line each. */
+/** The parts of an instance that is composed and does not listen yet. */
+interface Instance {
+  readonly app: App;
+  readonly modules: readonly Module[];
+  readonly edge: ReturnType<typeof mount>;
+  /** Tells the parts that speak of the port which one it has become. */
+  listensOn(port: number): void;
+}
+
+/** Composes the instance and starts it. Errors are AppErrors with one clear line each; nothing is left behind then. */
 export async function serve({ flags, configFile }: ServeOptions): Promise<RunningDaemon> {
   const config = new Config({ flags, env: process.env, file: configFile });
   prepareDataDir(config.dataDir);
   const unlock = lockDataDir(config.dataDir);
-  const app = createApp(config);
+  const instance = await compose(createApp(config));
+  const close = async () => {
+    await instance.app.jobs.stop();
+    for (const module of instance.modules.toReversed()) await module.stop?.();
+    instance.app.db.close();
+    unlock();
+  };
+  try {
+    return await start(instance, close);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function compose(app: App): Promise<Instance> {
+  const { config, db, clock, log, jobs } = app;
   const metrics = createMetrics();
   let port = config.get('server.port');
   const auth = createAuthModule(app, { port: () => port });
-  const driver = await selectDriver({
-    ...app,
-    instance: instanceName(new SettingStore(app.db), app.clock.now()),
-  });
+  const driver = await selectDriver({ ...app, instance: instanceName(new SettingStore(db), clock.now()) });
   const sandbox = createSandboxModule(app, driver);
   metrics.sandboxes(() => new Map(Object.entries(sandbox.countByState())));
-  const modules: readonly Module[] = [
-    auth,
-    sandbox,
-    createGatewayModule(app, metrics),
-    createSystemModule(app, metrics),
-  ];
-  for (const module of modules) await module.start?.();
-  const idempotency = new Idempotency(app.db, app.clock, app.secrets);
-  app.jobs.every('idempotency.prune', 3_600_000, () => idempotency.prune());
-  app.jobs.start();
+  const modules = [auth, sandbox, createGatewayModule(app, metrics), createSystemModule(app, metrics)];
+  const idempotency = new Idempotency(db, clock, app.secrets);
+  jobs.every('idempotency.prune', HOUR_MS, () => idempotency.prune());
   const routes = modules.flatMap((module) => module.routes);
   const gate = createGate(config, auth.authenticator, { port: () => port });
   const page = (request: Request) => assetResponse(request) ?? docsResponse(request);
-  const edge = mount({ operations, routes, gate, idempotency, metrics, log: app.log, page });
-  const listening = await listen(edge, config.get('server.host'), port);
-  port = listening.port;
-  const url = `http://${hostForUrl(config.get('server.host'))}:${listening.port}`;
-  app.log.info('ready', { url, driver: driver.name, dataDir: config.dataDir });
+  const edge = mount({ operations, routes, gate, idempotency, metrics, log, page });
+  const listensOn = (bound: number) => {
+    port = bound;
+  };
+  return { app, modules, edge, listensOn };
+}
+
+async function start(
+  { app, modules, edge, listensOn }: Instance,
+  close: () => Promise<void>,
+): Promise<RunningDaemon> {
+  const { config, log, jobs } = app;
+  for (const module of modules) await module.start?.();
+  jobs.start();
+  const host = config.get('server.host');
+  const listening = await listen(edge, host, config.get('server.port'));
+  listensOn(listening.port);
+  const url = `http://${hostForUrl(host)}:${listening.port}`;
+  log.info('ready', { url, dataDir: config.dataDir });
   return {
     url,
     async stop() {
-      app.log.info('stopping');
+      log.info('stopping');
       await listening.stop(config.get('server.stop_timeout'));
-      await app.jobs.stop();
-      for (const module of modules.toReversed()) await module.stop?.();
-      app.db.close();
-      unlock();
+      await close();
     },
   };
 }
