@@ -78,9 +78,14 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
   const decoder = new TextDecoder();
   let rest = '';
   for await (const bytes of stream) {
-    const lines = (rest + decoder.decode(bytes, { stream: true })).split(/[\r\n]+/);
+    const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
-    yield* lines.filter((line) => line !== '');
+    yield* lines.map(lastState).filter((line) => line !== '');
   }
-  if (rest) yield rest;
+  if (rest) yield lastState(rest);
+}
+
+/** What a line that was written over and over (a progress in per cent) shows in the end. */
+function lastState(line: string): string {
+  return line.replace(/\r$/, '').split('\r').at(-1) ?? '';
 }

@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { formatBytes, GIB } from '../../../../../src/kit/bytes.ts';
 import type { Finding, Probe } from '../driver.ts';
 import type { Host } from './box/host.ts';
+import { hasCapability } from './host/capabilities.ts';
 import { findGroups, type Groups, missingControllers } from './host/control-groups.ts';
 import { exists, readText } from './host/files.ts';
 import { findProgram, run } from './host/run.ts';
@@ -14,10 +15,13 @@ const NETWORK_PACKAGES = {
   dnf: ['nftables', 'iproute'],
   apk: ['nftables', 'iproute2'],
 };
-const TOOL_PACKAGES = { apt: ['util-linux', 'tar'], dnf: ['util-linux', 'tar'], apk: ['util-linux', 'tar'] };
+const TOOL_PACKAGES = {
+  apt: ['util-linux', 'mount', 'tar', 'findutils'],
+  dnf: ['util-linux', 'tar', 'findutils'],
+  apk: ['util-linux', 'tar', 'findutils'],
+};
 const TOOLS = ['unshare', 'nsenter', 'mount', 'umount', 'tar', 'find', 'rm'];
 const LOW_DISK_BYTES = 2 * GIB;
-const CAP_SYS_ADMIN = 21n;
 const FORWARD_NOW_AND_AT_BOOT =
   'echo 1 >/proc/sys/net/ipv4/ip_forward && mkdir -p /etc/sysctl.d && echo net.ipv4.ip_forward=1 >/etc/sysctl.d/60-svc.conf';
 /** Linux 5.19: overlay layers may be idmapped mounts. */
@@ -30,7 +34,7 @@ export function whyUnusable(instance: string): string | undefined {
     return `${JSON.stringify(instance)} is no name of an instance.`;
   if (process.getuid?.() !== 0)
     return 'The namespace driver needs root: boxes get a range of user ids, control groups with limits and a network of their own, which this user may not make.';
-  if ((effectiveCapabilities() & (1n << CAP_SYS_ADMIN)) === 0n)
+  if (!hasCapability('CAP_SYS_ADMIN'))
     return 'The capability CAP_SYS_ADMIN is missing: this root may not mount or make namespaces.';
   const tools = TOOLS.filter((name) => !findProgram(name));
   return tools.length > 0 ? `Not installed: ${tools.join(', ')}.` : undefined;
@@ -185,8 +189,4 @@ async function diskFinding(dataDir: string): Promise<Finding> {
   } catch {
     return { check, status: 'degraded', message: `${dataDir} cannot be looked at` };
   }
-}
-
-function effectiveCapabilities(): bigint {
-  return BigInt(`0x${/^CapEff:\s*(\w+)/m.exec(readText('/proc/self/status') ?? '')?.[1] ?? '0'}`);
 }
