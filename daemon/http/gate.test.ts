@@ -66,8 +66,8 @@ function requestOf({ headers = {}, endpoint = READ, path, method }: Scene): Requ
 /** The way in that was taken, or the code of the refusal. */
 function outcome(scene: Scene): string {
   try {
-    const { peer = '127.0.0.1', peerPort = 40_000, endpoint = READ } = scene;
-    const caller = gateOf(scene).admit(requestOf(scene), endpoint, peer, peerPort) as Caller;
+    const { peer: address = '127.0.0.1', peerPort: port = 40_000, endpoint = READ } = scene;
+    const caller = gateOf(scene).admit(requestOf(scene), endpoint, { address, port }) as Caller;
     return caller.local ? `${caller.via}, local` : caller.via;
   } catch (error) {
     if (error instanceof AppError) return error.code;
@@ -214,7 +214,7 @@ describe('credentials', () => {
   ]);
 
   test('a refusal for the role names it', () => {
-    const admit = () => gateOf({}).admit(requestOf({ headers: key }), ADMIN, '127.0.0.1', 1);
+    const admit = () => gateOf({}).admit(requestOf({ headers: key }), ADMIN, { address: '127.0.0.1', port: 1 });
     expect(admit).toThrow('role admin');
   });
 });

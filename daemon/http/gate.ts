@@ -12,10 +12,9 @@ export interface Gate {
   /**
    * The caller of a request, in the order of the spec (Authentication, Order of checks).
    * Errors: misdirected (Host not ours), cross_origin, unauthenticated, forbidden (role too weak).
-   * `peer` is the address on the socket and `peerPort` its port there; without the port nobody on Linux
-   * is taken as local.
+   * `peer` is the other end of the socket; without its port nobody on Linux is taken as local.
    */
-  admit(request: Request, endpoint: Endpoint, peer: string, peerPort?: number): Caller | Promise<Caller>;
+  admit(request: Request, endpoint: Endpoint, peer: Peer): Caller | Promise<Caller>;
   /** Refuses a Host header that is not this instance's: misdirected (421). For what has no endpoint. */
   checkHost(request: Request): void;
 }
@@ -61,9 +60,8 @@ class RequestGate implements Gate {
     private readonly proof: LocalProof,
   ) {}
 
-  admit(request: Request, endpoint: Endpoint, address: string, port = 0): Caller {
+  admit(request: Request, endpoint: Endpoint, peer: Peer): Caller {
     this.checkHost(request);
-    const peer = { address, port };
     if (endpoint.access === 'public') return this.visitor(request, endpoint, peer);
     const caller = this.identify(request, endpoint, peer);
     if (!caller) throw fail('unauthenticated', { message: 'This operation needs a credential.' });

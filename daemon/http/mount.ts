@@ -6,8 +6,9 @@ import { newId } from '../../src/kit/id.ts';
 import type { Log } from '../log/log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { LARGEST_BODY } from './body.ts';
+import type { Arrival } from './call.ts';
 import { failureResponse } from './failure.ts';
-import { type Arrival, type Operation, type OperationTools, operation } from './operation.ts';
+import { type Operation, type OperationTools, operation } from './operation.ts';
 import { toRouterPath } from './path.ts';
 import type { Route } from './route.ts';
 
@@ -81,14 +82,13 @@ function add(
 
 async function watched(endpoint: Endpoint, run: Operation, arrival: Arrival, { log, metrics }: MountOptions) {
   const start = performance.now();
-  const path = pathnameOf(arrival.request);
   let response: Response | undefined;
   try {
     response = await run(arrival);
   } catch (error) {
     if (asAppError(error) !== error)
       log.error('a request failed', { requestId: arrival.requestId, operation: endpoint.id, error });
-    response = failureResponse(error, arrival.requestId, path);
+    response = failureResponse(error, arrival.requestId, pathnameOf(arrival.request));
   }
   const durationMs = performance.now() - start;
   metrics.request(endpoint.id, response?.status ?? 101, durationMs);

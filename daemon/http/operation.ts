@@ -2,22 +2,15 @@ import type { Server } from 'bun';
 import type { Endpoint } from '../../src/api/endpoint.ts';
 import { fail } from '../../src/errors/app-error.ts';
 import { declaredLength, readJson } from './body.ts';
+import { type Arrival, type CheckedInput, OperationCall, SocketPeer } from './call.ts';
 import type { Gate } from './gate.ts';
 import type { Idempotency } from './idempotency.ts';
 import { type RouterPath, readParams } from './path.ts';
 import { readQuery } from './query.ts';
-import type { Call, Caller, Route, SocketSession } from './route.ts';
+import type { Call, Route, SocketSession } from './route.ts';
 import { upgrade } from './sockets.ts';
 import { ownTenant } from './tenant.ts';
 import { type Validator, validator } from './validate.ts';
-
-/** What the router knows of a request. */
-export interface Arrival {
-  readonly request: Request;
-  readonly requestId: string;
-  readonly params: Readonly<Record<string, string>>;
-  readonly server: Server<unknown> | null;
-}
 
 /** What answering takes, besides the operation. */
 export interface OperationTools {
@@ -38,23 +31,16 @@ export function operation(
   const read = inputReader(endpoint, path);
   return async (arrival) => {
     const { request, server } = arrival;
-    const socket = server?.requestIP(request);
-    const peer = socket?.address ?? '';
-    const caller = await tools.gate.admit(request, endpoint, peer, socket?.port);
+    const peer = new SocketPeer(arrival);
+    // Signing in counts attempts by address, which is gone once a caller has left, so it is not put off.
+    if (endpoint.access === 'public') void peer.address;
+    const caller = await tools.gate.admit(request, endpoint, peer);
     if (!route) throw fail('not_built', { operation: endpoint.id });
-    const input = await read(arrival);
+    const call = new OperationCall(arrival, await read(arrival), caller, peer);
     server?.timeout(request, 0);
-    const call = { ...input, ...callOf(arrival, caller, peer) };
     ownTenant(caller, field(call.query, 'tenantId'), field(call.body, 'tenantId'));
     return answer(endpoint, call, await handle(endpoint, route, call, tools.idempotency), server);
   };
-}
-
-function callOf(arrival: Arrival, caller: Caller, peer: string) {
-  const { request, requestId } = arrival;
-  const headers = new Headers({ 'x-request-id': requestId });
-  const idempotencyKey = request.headers.get('idempotency-key') ?? undefined;
-  return { caller, request, requestId, peer, signal: request.signal, headers, idempotencyKey };
 }
 
 async function handle(
@@ -77,7 +63,7 @@ async function handle(
 
 function answer(
   endpoint: Endpoint,
-  call: Call,
+  call: OperationCall,
   value: unknown,
   server: Server<unknown> | null,
 ): Response | undefined {
@@ -85,15 +71,23 @@ function answer(
     upgrade(server, call.request, value as SocketSession, call.headers);
     return undefined;
   }
-  if (endpoint.status === 204) return new Response(null, { status: 204, headers: call.headers });
-  if (!(value instanceof Response)) return Response.json(value ?? {}, { headers: call.headers });
-  for (const [name, text] of call.headers) value.headers.append(name, text);
+  const headers = call.shownHeaders ?? call.ownHeaders;
+  if (endpoint.status === 204) return new Response(null, { status: 204, headers });
+  if (!(value instanceof Response)) return Response.json(value ?? {}, { headers });
+  value.headers.set('x-request-id', call.requestId);
+  if (call.shownHeaders) addTo(value.headers, call.shownHeaders);
   return value;
 }
 
-type Read = Pick<Call, 'params' | 'query' | 'body'>;
+/** A handler may have given its response the same headers already; only cookies stand more than once. */
+function addTo(headers: Headers, more: Headers): void {
+  for (const [name, text] of more) {
+    if (name === 'set-cookie') headers.append(name, text);
+    else headers.set(name, text);
+  }
+}
 
-function inputReader(endpoint: Endpoint, path: RouterPath): (arrival: Arrival) => Promise<Read> {
+function inputReader(endpoint: Endpoint, path: RouterPath): (arrival: Arrival) => Promise<CheckedInput> {
   const dialect = endpoint.path.startsWith('/compat/') ? 'compat' : 'native';
   const checkParams = endpoint.params && validator(endpoint.params, 'query');
   const checkQuery = endpoint.query && validator(endpoint.query, 'query');
@@ -107,7 +101,7 @@ function inputReader(endpoint: Endpoint, path: RouterPath): (arrival: Arrival) =
       params: checked(checkParams, named),
       query: checked(checkQuery, checkQuery && readQuery(request.url)),
       body: checkBody ? checked(checkBody, await readJson(request, endpoint)) : undefined,
-    } as Read;
+    } as CheckedInput;
   };
 }
 

@@ -55,8 +55,9 @@ export const silentLog: Log = {
 function wrap(logger: pino.Logger): Log {
   const at =
     (level: 'debug' | 'info' | 'warn' | 'error') =>
-    (message: string, fields: Fields = {}) =>
-      logger[level](describeErrors(fields), redactText(message));
+    (message: string, fields: Fields = {}) => {
+      if (logger.isLevelEnabled(level)) logger[level](describeErrors(fields), redactText(message));
+    };
   return {
     debug: at('debug'),
     info: at('info'),

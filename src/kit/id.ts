@@ -33,14 +33,21 @@ export type IdPrefix =
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const TIME_CHARS = 10;
-const RANDOM_BYTES = 16;
+/** Every pair of characters: an id takes its random part from here, ten bits at a time. */
+const PAIRS = Array.from({ length: 1024 }, (_, i) => `${ALPHABET[i >> 5]}${ALPHABET[i & 31]}`);
+const RANDOM_PAIRS = 8;
+/** Random numbers are fetched for many ids at once: fetching costs more than what an id needs of them. */
+const pool = new Uint16Array(128 * RANDOM_PAIRS);
+let unused = 0;
+let timeText = { ms: -1, text: '' };
 
 /**
  * A new sortable id: the prefix, ten characters of time (Crockford base32 of the millisecond)
  * and sixteen random characters (80 bits).
  */
 export function newId(prefix: IdPrefix, nowMs: number = Date.now()): string {
-  return `${prefix}_${encodeTime(nowMs)}${encodeRandom()}`;
+  if (timeText.ms !== nowMs) timeText = { ms: nowMs, text: encodeTime(nowMs) };
+  return `${prefix}_${timeText.text}${randomText()}`;
 }
 
 /** Whether a text has the form of an id with this prefix. */
@@ -67,8 +74,12 @@ function encodeTime(ms: number): string {
   return text;
 }
 
-function encodeRandom(): string {
+function randomText(): string {
+  if (unused === 0) {
+    crypto.getRandomValues(pool);
+    unused = pool.length;
+  }
   let text = '';
-  for (const byte of crypto.getRandomValues(new Uint8Array(RANDOM_BYTES))) text += ALPHABET[byte % 32];
+  for (let i = 0; i < RANDOM_PAIRS; i++) text += PAIRS[(pool[--unused] ?? 0) & 1023];
   return text;
 }

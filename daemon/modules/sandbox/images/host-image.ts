@@ -1,5 +1,5 @@
 import { closeSync, openSync } from 'node:fs';
-import { chmod, lstat, mkdir, readdir, readlink, rename, rm, symlink } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { exists } from '../drivers/namespace/host/files.ts';
 import { isMounted } from '../drivers/namespace/host/mounts.ts';
@@ -18,6 +18,8 @@ export interface HostImageOptions {
   /** The image folder; layers are named relative to it. */
   readonly images: string;
   readonly dataDir: string;
+  /** Where the shifted folders are mounted: outside the data directory, which people copy and delete. */
+  readonly shiftDir: string;
   readonly range: IdRange;
   readonly files: readonly BaseFile[];
 }
@@ -46,17 +48,27 @@ export async function makeHostImage(options: HostImageOptions, mask: string): Pr
 }
 
 /** Takes away the mounts of the image, and the layers that no box stands on. */
-export async function releaseHostImage(images: string, inUse: ReadonlySet<string>): Promise<void> {
+export async function releaseHostImage(
+  { images, shiftDir }: Pick<HostImageOptions, 'images' | 'shiftDir'>,
+  inUse: ReadonlySet<string>,
+): Promise<void> {
+  if (inUse.size === 0) await releaseShifted(shiftDir);
   const dir = join(images, 'host');
-  const names = await readdir(dir).catch(() => []);
-  for (const name of names) {
-    const path = join(dir, name);
-    if (inUse.size === 0 && isMounted(path))
-      await run(['umount', path]).catch(() => run(['umount', '-l', path]));
+  for (const name of await readdir(dir).catch(() => [])) {
     const isLayer = /^(skeleton|mask)-/.test(name);
     if (isLayer && ![...inUse].some((lower) => lower.startsWith(`host/${name}`)))
-      await rm(path, { recursive: true, force: true });
+      await rm(join(dir, name), { recursive: true, force: true });
   }
+}
+
+/** Nothing is deleted here but empty folders: what is mounted on them are the host's own programs. */
+async function releaseShifted(shiftDir: string): Promise<void> {
+  for (const name of await readdir(shiftDir).catch(() => [])) {
+    const path = join(shiftDir, name);
+    if (isMounted(path)) await run(['umount', path]).catch(() => run(['umount', '-l', path]));
+    await rmdir(path);
+  }
+  await rmdir(shiftDir).catch(() => {});
 }
 
 async function realFolders(): Promise<string[]> {
@@ -65,12 +77,11 @@ async function realFolders(): Promise<string[]> {
 }
 
 /** The lower layer of a folder of the host: an idmapped mount of it, else the folder as it is. */
-async function shifted({ images, range }: HostImageOptions, folder: string): Promise<string> {
-  const name = join('host', folder);
-  const target = join(images, name);
+async function shifted({ shiftDir, range }: HostImageOptions, folder: string): Promise<string> {
+  const target = join(shiftDir, folder);
   await mkdir(target, { recursive: true });
   if (isMounted(target)) {
-    if ((await lstat(target)).uid === range.base) return name;
+    if ((await lstat(target)).uid === range.base) return target;
     await run(['umount', '-l', target]);
   }
   try {
@@ -82,7 +93,7 @@ async function shifted({ images, range }: HostImageOptions, folder: string): Pro
         closeSync(namespace);
       }
     });
-    return name;
+    return target;
   } catch {
     return `/${folder}`;
   }

@@ -45,6 +45,7 @@ describe.skipIf(whyUnusable('t') !== undefined)('the image store', () => {
     return createImageStore({
       images: join(dir, name),
       dataDir: dir,
+      shiftDir: join(dir, 'shifted'),
       range,
       files: [{ path: '.svc/init', content: 'init', mode: 0o755 }],
       fetch: (url, init) => fetch(url, init),
@@ -224,6 +225,7 @@ describe.skipIf(whyUnusable('t') !== undefined)('the image store', () => {
       const store = createImageStore({
         images: join(dir, name),
         dataDir: dir,
+        shiftDir: join(dir, 'shifted'),
         range,
         files: [{ path: '.svc/init', content: 'init' }],
         fetch: (url, init) => fetch(url, init),

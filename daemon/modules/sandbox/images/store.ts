@@ -27,6 +27,8 @@ export interface ImageStoreOptions {
   /** The folder of all images; nobody but root may enter it. */
   readonly images: string;
   readonly dataDir: string;
+  /** Where the host's own folders are mounted with shifted owners: outside the data directory. */
+  readonly shiftDir: string;
   /** The host ids that stand for the ids inside. */
   readonly range: IdRange;
   /** What every image gets on top: the init program. */
@@ -84,7 +86,7 @@ class Store implements ImageStore {
   async release(inUse: ReadonlySet<string>): Promise<void> {
     this.host = undefined;
     this.mask = undefined;
-    await releaseHostImage(this.options.images, inUse);
+    await releaseHostImage(this.options, inUse);
   }
 
   private prepareHost(): Promise<StoredImage> {

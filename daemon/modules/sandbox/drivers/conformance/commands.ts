@@ -186,6 +186,20 @@ export function commandRules(scene: Scene): void {
       expect(await execution.exited).toMatchObject({ code: 143, signal: 'SIGTERM' });
     });
 
+    test('that has hardly begun is not lost', async () => {
+      const killed = await Promise.all(
+        Array.from({ length: 10 }, async (_, i) => {
+          const execution = await scene.driver.exec(scene.box, sh('sleep 1000'));
+          await Bun.sleep(i * 2);
+          await execution.kill(i % 2 ? 'SIGKILL' : 'SIGTERM');
+          return within(execution.exited, 20_000);
+        }),
+      );
+      expect(killed).toEqual(
+        killed.map((_, i) => (i % 2 ? { code: 137, signal: 'SIGKILL' } : { code: 143, signal: 'SIGTERM' })),
+      );
+    });
+
     test('that is over does nothing', async () => {
       const execution = await scene.driver.exec(scene.box, sh('true'));
       await finish(execution);

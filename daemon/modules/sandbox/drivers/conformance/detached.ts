@@ -75,6 +75,12 @@ export function detachedRules(scene: Scene): void {
       expect(await settle(() => countProcesses(scene, '75757'), 0)).toBe(0);
     });
 
+    test('is killed though it has hardly begun', async () => {
+      const detached = await scene.driver.spawn(scene.box, sh('sleep 1000'), log());
+      await detached.kill('SIGKILL');
+      expect(await within(detached.exited, 20_000)).toMatchObject({ code: 137, signal: 'SIGKILL' });
+    });
+
     test('that cannot start says so', async () => {
       const detached = await scene.driver.spawn(scene.box, { id: newId('cmd'), argv: ['/no/such'] }, log());
       const exit = await within(detached.exited, 10_000);

@@ -1,4 +1,4 @@
-import { rmdirSync } from 'node:fs';
+import { rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fail } from '../../../../../src/errors/app-error.ts';
 import type { SandboxDriver } from '../driver.ts';
@@ -99,11 +99,12 @@ async function letGo(host: Host): Promise<void> {
   await host.network.close(running.length === 0);
   await host.images.release(new Set(running.flatMap(({ layers }) => layers)));
   if (running.length > 0) return;
+  await rmdir(host.runDir).catch(() => {});
   for (const path of [`/svc-${host.instance}`, `/svc-${host.instance}-commands`, keeperGroup(host)])
     removeGroup(host.groups, path);
   const ownTree = join(host.layout.shared, 'cgroup');
   if (isMounted(ownTree))
     await run(['umount', ownTree])
-      .then(() => rmdirSync(ownTree))
+      .then(() => rmdir(ownTree))
       .catch(() => {});
 }

@@ -7,7 +7,7 @@ import type { Host, HostLog } from './box/host.ts';
 import { INIT_PATH, initProgram } from './box/init-program.ts';
 import { layoutOf } from './box/paths.ts';
 import { namespaceDriver, unusableDriver } from './driver.ts';
-import { findGroups } from './host/control-groups.ts';
+import { findGroups, missingControllers } from './host/control-groups.ts';
 import { findRuntime } from './host/runtime.ts';
 import { idRangeOf } from './host/user-namespace.ts';
 import { Network } from './network/network.ts';
@@ -42,10 +42,12 @@ export async function createNamespaceDriver(options: NamespaceDriverOptions): Pr
   const layout = layoutOf(options.dataDir);
   for (const dir of [layout.boxes, layout.images, layout.shared])
     mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const runDir = `/run/svc-${options.instance}`;
   const range = idRangeOf(options.instance);
   const images = createImageStore({
     images: layout.images,
     dataDir: options.dataDir,
+    shiftDir: join(runDir, 'lower'),
     range,
     files: [{ path: INIT_PATH.slice(1), content: initProgram(), mode: 0o755 }],
     fetch: options.fetch,
@@ -57,10 +59,13 @@ export async function createNamespaceDriver(options: NamespaceDriverOptions): Pr
     groups: await findGroups(join(layout.shared, 'cgroup')),
     range,
     images,
-    network: new Network(options.instance, layout.shared, options.log),
+    network: new Network(options.instance, layout.shared, runDir, options.log),
+    runDir,
     rootPath: rootPath(options.dataDir),
     log: options.log,
   };
+  const unlimited = missingControllers(host.groups);
+  if (unlimited.length > 0) options.log('warn', 'sandboxes have no limits of some kinds', { unlimited });
   return namespaceDriver(host, options.warm ?? DEFAULT_WARM);
 }
 

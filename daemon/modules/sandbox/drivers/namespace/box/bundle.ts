@@ -1,4 +1,5 @@
 import type { Limits } from '../../driver.ts';
+import { hasCapability } from '../host/capabilities.ts';
 import { type Groups, limitsForRuntime } from '../host/control-groups.ts';
 import { seccompFilter } from '../host/seccomp.ts';
 import type { IdRange } from '../host/user-namespace.ts';
@@ -47,6 +48,8 @@ export interface BundleSpec {
   readonly rootPath: string;
   readonly cgroupPath: string;
   readonly limits: Limits;
+  /** The file of the host that is /etc/resolv.conf inside. Everybody on the host may read it. */
+  readonly resolvConf: string;
   readonly groups: Groups;
   readonly range: IdRange;
 }
@@ -60,16 +63,13 @@ export function bundleConfig(spec: BundleSpec): Record<string, unknown> {
     process: initProcessSpec(INIT_PATH),
     root: { path: spec.rootPath },
     hostname: 'sandbox',
-    mounts: [...mounts(), ...(spec.groups.layout === 'v2' ? [CGROUP_MOUNT] : [])],
+    mounts: [...mounts(), resolver(spec.resolvConf), ...(spec.groups.layout === 'v2' ? [CGROUP_MOUNT] : [])],
     linux: {
       cgroupsPath: spec.cgroupPath,
       uidMappings: ids,
       gidMappings: ids,
       namespaces: ['pid', 'mount', 'ipc', 'uts', 'user', 'network', 'cgroup'].map((type) => ({ type })),
-      resources: {
-        devices: [{ allow: false, access: 'rwm' }],
-        ...limitsForRuntime(spec.groups, spec.limits),
-      },
+      resources: { ...devices(spec.groups), ...limitsForRuntime(spec.groups, spec.limits) },
       seccomp: seccompFilter(),
       sysctl: {
         // Only loopback speaks IPv6: the way out is filtered for IPv4.
@@ -81,6 +81,16 @@ export function bundleConfig(spec: BundleSpec): Record<string, unknown> {
       readonlyPaths: READ_ONLY,
     },
   };
+}
+
+/**
+ * Devices are refused three times: no file system of a box opens any, its user namespace makes none, and its
+ * control group forbids them. With cgroup v2 the last is a program for which crun raises a limit: it is left out
+ * where the daemon may not do that.
+ */
+function devices({ layout }: Groups): Record<string, unknown> {
+  if (layout === 'v2' && !hasCapability('CAP_SYS_RESOURCE')) return {};
+  return { devices: [{ allow: false, access: 'rwm' }] };
 }
 
 /** Read-only, and only where it is one cheap mount: programs read their limits from it. */
@@ -97,6 +107,12 @@ function mounts(): unknown[] {
     mount('/sys', 'sysfs', [...quiet, 'ro']),
     mount('/tmp', 'tmpfs', ['nosuid', 'nodev', 'mode=1777']),
   ];
+}
+
+/** Mounted by the runtime, which stays inside the root: a box that starts again may have put links in the way. */
+function resolver(source: string): unknown {
+  const options = ['bind', 'ro', 'nosuid', 'nodev', 'noexec'];
+  return { destination: '/etc/resolv.conf', type: 'bind', source, options };
 }
 
 function mount(destination: string, type: string, options: string[]): unknown {

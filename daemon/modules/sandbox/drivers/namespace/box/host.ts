@@ -21,6 +21,8 @@ export interface Host {
   readonly range: IdRange;
   readonly images: ImageStore;
   readonly network: Network;
+  /** What lives as long as the host is up: resolver files, the host's folders with shifted owners. */
+  readonly runDir: string;
   /** An empty folder of the host that everybody may enter; inside the runtime's mount namespace it is the root. */
   readonly rootPath: string;
   readonly log: HostLog;

@@ -1,13 +1,14 @@
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import type { ImageMount } from '../../../images/index.ts';
 import type { Limits } from '../../driver.ts';
 import { makeGroup } from '../host/control-groups.ts';
 import { readText } from '../host/files.ts';
-import { markOf, type ProcessMark } from '../host/process.ts';
+import { isAlive, markOf, type ProcessMark } from '../host/process.ts';
 import { HostCommandError, run } from '../host/run.ts';
 import { bundleConfig } from './bundle.ts';
 import { boxGroup, commandGroup, type Host } from './host.ts';
+import { INIT_PATH } from './init-program.ts';
 import { type BoxPaths, boxPaths } from './paths.ts';
 import { runtimeError } from './runtime-log.ts';
 
@@ -48,8 +49,22 @@ export async function launch(host: Host, dir: string, spec: Launch): Promise<Pro
     throw said ? new HostCommandError(host.runtime.name, 1, said) : error;
   });
   const init = markOf(Number(readText(paths.pidFile)));
-  if (!init) throw new HostCommandError(host.runtime.name, 0, 'the first process of the box ended at once');
+  if (!init || !(await becomesInit(init)))
+    throw new HostCommandError(host.runtime.name, 0, 'the first process of the box did not start');
   return init;
+}
+
+/**
+ * Runtimes return a moment before PID 1 is the program that it is to be. A command that starts in that moment
+ * fails, so this waits for it; on a busy machine it takes some milliseconds.
+ */
+async function becomesInit(init: ProcessMark): Promise<boolean> {
+  const name = basename(INIT_PATH);
+  for (let pause = 0; isAlive(init); pause = Math.min(pause + 1, 20)) {
+    if (readText(`/proc/${init.pid}/comm`)?.trim() === name) return true;
+    await Bun.sleep(pause);
+  }
+  return false;
 }
 
 function writeBundle(host: Host, paths: BoxPaths, spec: Launch): void {
@@ -65,6 +80,7 @@ function writeBundle(host: Host, paths: BoxPaths, spec: Launch): void {
     rootPath: host.rootPath,
     cgroupPath: boxGroup(host, spec.containerId),
     limits: spec.limits,
+    resolvConf: spec.resolvConf,
     groups: host.groups,
     range: host.range,
   });
@@ -90,8 +106,7 @@ function mountTable(host: Host, paths: BoxPaths, spec: Launch): string {
     const options = `lowerdir=${lowers.join(':')},upperdir=${upper},workdir=${work},nosuid,nodev`;
     return `overlay ${join(host.rootPath, target)} overlay ${options} 0 0`;
   });
-  const resolver = `${relative(from, spec.resolvConf)} ${host.rootPath}/etc/resolv.conf none bind,ro,nosuid,nodev,noexec 0 0`;
-  return `${[...overlays, resolver].join('\n')}\n`;
+  return `${overlays.join('\n')}\n`;
 }
 
 function nameOf(target: string): string {

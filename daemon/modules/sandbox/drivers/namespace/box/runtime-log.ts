@@ -1,15 +1,18 @@
 import { readText } from '../host/files.ts';
 
-/** The last error that a runtime wrote into its log (one JSON object a line); undefined when it wrote none. */
+/**
+ * The errors that a runtime wrote into its log (one JSON object a line), the parent's and the child's; undefined
+ * when it wrote none.
+ */
 export function runtimeError(path: string): string | undefined {
-  const lines = (readText(path) ?? '').trim().split('\n').filter(Boolean);
-  for (const line of lines.toReversed()) {
+  const lines = (readText(path) ?? '').split('\n').filter((line) => line.trim() !== '');
+  const errors = lines.flatMap((line) => {
     try {
-      const entry = JSON.parse(line) as { level?: string; msg?: string };
-      if (entry.level === 'error' && entry.msg) return entry.msg;
+      const { level, msg } = JSON.parse(line) as { level?: string; msg?: string };
+      return level === 'error' && msg ? [msg] : [];
     } catch {
-      return line;
+      return [line];
     }
-  }
-  return undefined;
+  });
+  return errors.length > 0 ? [...new Set(errors)].join('; ') : undefined;
 }

@@ -1,4 +1,4 @@
-import { chownSync, closeSync, openSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, closeSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fail } from '../../../../../../src/errors/app-error.ts';
 import type { Detached, ExecSpec, Exit } from '../../driver.ts';
@@ -11,7 +11,7 @@ import { isAlive, markOf, type ProcessMark } from '../host/process.ts';
 import { HOST_ENV } from '../host/run.ts';
 import { makeFifo } from '../host/syscalls.ts';
 import { outOfMemoryKills } from '../host/usage.ts';
-import { Entry, entryDir, entryGroup, type KillSignal, signalEntry } from './enter.ts';
+import { Entry, endedBy, entryDir, entryGroup, type KillSignal, signalEntry } from './enter.ts';
 import { exitOf } from './exit.ts';
 
 const POLL_FIRST_MS = 10;
@@ -76,18 +76,23 @@ function follow(host: Host, found: Omit<Found, 'init'>, ref: string, kept: Kept)
   const kills = () => outOfMemoryKills(host.groups, boxGroup(host, containerId));
   const exited = awaitCode(dir, kept).then((code): Exit => {
     removeTree(entryGroup(host, containerId, ref));
-    const exit = exitOf(code, join(dir, 'runtime.log'));
-    const wasKilled = exit.signal === 'SIGKILL' && readText(join(dir, 'killed')) === undefined;
-    return wasKilled && kills() > kept.memoryKills ? { ...exit, outOfMemory: true } : exit;
+    // It holds the environment, which may hold secrets.
+    rmSync(join(dir, 'process.json'), { force: true });
+    const sent = readText(join(dir, 'signal')) as KillSignal | undefined;
+    const exit = endedBy(sent, exitOf(code, join(dir, 'runtime.log')));
+    return exit.signal === 'SIGKILL' && sent !== 'SIGKILL' && kills() > kept.memoryKills
+      ? { ...exit, outOfMemory: true }
+      : exit;
   });
   exited.catch(() => {});
   return {
     ref,
     exited,
     async kill(signal: KillSignal) {
-      if (readText(join(dir, 'code')) !== undefined) return;
-      if (signal === 'SIGKILL') writeFileSync(join(dir, 'killed'), '');
-      await signalEntry(entryGroup(host, containerId, ref), dir, signal);
+      const isOver = () => exists(join(dir, 'code')) || !isAlive(kept.keeper);
+      if (isOver()) return;
+      writeFileSync(join(dir, 'signal'), signal);
+      await signalEntry(entryGroup(host, containerId, ref), dir, signal, isOver);
     },
   };
 }

@@ -1,4 +1,5 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { invalid } from '../../../../../../src/errors/app-error.ts';
 import type { ExecSpec, Exit, TerminalSize } from '../../driver.ts';
@@ -6,7 +7,14 @@ import type { Found } from '../box/boxes.ts';
 import { boxGroup, commandGroup, type Host } from '../box/host.ts';
 import { boxPaths, isSafeName } from '../box/paths.ts';
 import { processSpec } from '../box/process-spec.ts';
-import { awaitEmpty, freeze, makeGroup, removeTree, signalGroup } from '../host/control-groups.ts';
+import {
+  awaitEmpty,
+  freeze,
+  isPopulated,
+  makeGroup,
+  removeTree,
+  signalGroup,
+} from '../host/control-groups.ts';
 import { readText } from '../host/files.ts';
 import { outOfMemoryKills } from '../host/usage.ts';
 import { exitOf } from './exit.ts';
@@ -33,7 +41,8 @@ export class Entry {
   readonly hostGid: number;
   private readonly group: string;
   private readonly killsBefore: number;
-  private killed = false;
+  private sent: KillSignal | undefined;
+  private isOver = false;
 
   constructor(
     private readonly host: Host,
@@ -58,8 +67,8 @@ export class Entry {
 
   /** Sends a signal to the command and all its descendants, but not to the runtime that waits for it. */
   async kill(signal: KillSignal): Promise<void> {
-    if (signal === 'SIGKILL') this.killed = true;
-    await signalEntry(this.group, this.dir, signal);
+    this.sent = signal;
+    await signalEntry(this.group, this.dir, signal, () => this.isOver);
   }
 
   /** Makes the command stand still, and go on. */
@@ -69,8 +78,9 @@ export class Entry {
 
   /** How it ended, from the code of the runtime. */
   exit(code: number): Exit {
-    const exit = exitOf(code, this.logPath);
-    if (exit.signal !== 'SIGKILL' || this.killed) return exit;
+    this.isOver = true;
+    const exit = endedBy(this.sent, exitOf(code, this.logPath));
+    if (exit.signal !== 'SIGKILL' || this.sent === 'SIGKILL') return exit;
     return this.memoryKills() > this.killsBefore ? { ...exit, outOfMemory: true } : exit;
   }
 
@@ -116,10 +126,27 @@ export function entryGroup(host: Host, containerId: string, id: string): string 
 }
 
 /**
- * Signals a command by its group, and not the runtime that waits for it, which may be in the group too. After
- * SIGKILL it waits until nothing is left.
+ * Signals a command by its group, and not the runtime that waits for it, which may be in the group too. One that
+ * is only about to enter its group is waited for: a signal to an empty group would be lost. After SIGKILL it
+ * waits until nothing is left.
  */
-export async function signalEntry(group: string, dir: string, signal: KillSignal): Promise<void> {
+export async function signalEntry(
+  group: string,
+  dir: string,
+  signal: KillSignal,
+  isOver: () => boolean,
+): Promise<void> {
+  const deadline = Date.now() + KILL_DEADLINE_MS;
+  while (!isPopulated(group)) {
+    if (isOver() || Date.now() > deadline) return;
+    await Bun.sleep(2);
+  }
   await signalGroup(group, signal, Number(readText(join(dir, RUNTIME_PID))));
   if (signal === 'SIGKILL') await awaitEmpty(group, KILL_DEADLINE_MS);
+}
+
+/** A command that a signal ended before it was the program is one that the signal ended. */
+export function endedBy(signal: KillSignal | undefined, exit: Exit): Exit {
+  if (signal === undefined || exit.startError === undefined) return exit;
+  return { code: 128 + constants.signals[signal], signal };
 }

@@ -25,13 +25,15 @@ export function execute(host: Host, found: Found, spec: ExecSpec): Execution {
   });
   for (const end of [stdout.write, stderr.write, stdin?.read]) if (end !== undefined) closeSync(end);
   const input = stdin && new Input(stdin.write);
+  const output = merge(stdout.read, stderr.read);
   const exited = child.exited.then(() => {
+    output.relax();
     const exit = entry.exit(codeOf(child));
     entry.forget();
     return exit;
   });
   return {
-    output: merge(stdout.read, stderr.read),
+    output,
     exited,
     write: async (bytes) => input?.write(bytes),
     endInput: async () => input?.end(),
@@ -66,7 +68,7 @@ class Input {
 }
 
 /** Both pipes as one sequence. Each is read on only when its last chunk was taken: a slow reader holds the command back. */
-function merge(stdout: number, stderr: number): AsyncIterable<OutputChunk> {
+function merge(stdout: number, stderr: number): Channel<OutputChunk> {
   const sources = { stdout: open(stdout), stderr: open(stderr) };
   const channel = new Channel<OutputChunk>(() => {
     for (const { cancel } of Object.values(sources)) cancel();

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SECOND_MS } from '../../../../../../src/kit/time.ts';
 import type { HostLog } from '../box/host.ts';
@@ -32,6 +32,8 @@ export class Network {
   constructor(
     private readonly instance: string,
     private readonly dir: string,
+    /** A folder that everybody may enter: the resolver files are mounted from inside a user namespace. */
+    private readonly openDir: string,
     private readonly log: HostLog,
   ) {
     this.mark = Bun.hash.wyhash(instance).toString(36).padStart(13, '0').slice(-8);
@@ -39,7 +41,9 @@ export class Network {
     this.table = `svc_${this.mark}`;
     this.leases = new Leases(join(dir, 'leases'));
     mkdirSync(dir, { recursive: true, mode: 0o700 });
-    writeFileSync(this.resolvConf('deny'), '');
+    mkdirSync(openDir, { recursive: true });
+    chmodSync(openDir, 0o755);
+    this.writeOpen(this.resolvConf('deny'), '');
     this.writeResolvers();
   }
 
@@ -54,7 +58,7 @@ export class Network {
 
   /** The file that is /etc/resolv.conf in boxes. It is rewritten in place when the host's name servers change. */
   resolvConf(network: 'allow' | 'deny'): string {
-    return join(this.dir, network === 'allow' ? 'resolv.conf' : 'resolv-none.conf');
+    return join(this.openDir, network === 'allow' ? 'resolv.conf' : 'no-resolv.conf');
   }
 
   /**
@@ -95,6 +99,7 @@ export class Network {
     this.ready = undefined;
     this.stands = false;
     if (!remove) return;
+    for (const network of ['allow', 'deny'] as const) rmSync(this.resolvConf(network), { force: true });
     const known = this.isBridgeUp() || this.applied !== '';
     if (this.isBridgeUp()) await ip([`link del ${this.bridge}`]).catch(() => '');
     if (known) await run(['nft', 'delete', 'table', 'inet', this.table]).catch(() => '');
@@ -183,10 +188,14 @@ export class Network {
   }
 
   private writeResolvers(): void {
-    const path = this.resolvConf('allow');
-    const text = resolvConf(findResolvers());
-    // In place: running boxes have this very file mounted.
-    if (readText(path) !== text) writeFileSync(path, text);
+    this.writeOpen(this.resolvConf('allow'), resolvConf(findResolvers()));
+  }
+
+  /** In place: running boxes have this very file mounted. */
+  private writeOpen(path: string, text: string): void {
+    if (readText(path) === text) return;
+    writeFileSync(path, text);
+    chmodSync(path, 0o644);
   }
 
   private startWatch(): void {

@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { findProgram } from '../host/run.ts';
+import { type Block, formatAddress, formatBlock, overlaps, parseAddress, parseBlock } from './address.ts';
+import { Leases } from './leases.ts';
+import { findResolvers, resolvConf } from './resolvers.ts';
+import { readRoutes } from './routes.ts';
+import { ruleset } from './ruleset.ts';
+import { ADDRESSES, addressOf, chooseSubnet, gatewayOf } from './subnet.ts';
+
+const block = (text: string): Block => {
+  const parsed = parseBlock(text);
+  if (!parsed) throw new Error(text);
+  return parsed;
+};
+
+describe('an address', () => {
+  test('is read and written', () => {
+    fc.assert(
+      fc.property(fc.ipV4(), fc.integer({ min: 0, max: 32 }), (address, prefix) => {
+        expect(formatAddress(parseAddress(address) ?? -1)).toBe(address);
+        const { base } = block(`${address}/${prefix}`);
+        expect(formatBlock(block(formatBlock({ base, prefix })))).toBe(formatBlock({ base, prefix }));
+        expect(overlaps(block(`${address}/${prefix}`), block(address))).toBe(true);
+      }),
+    );
+  });
+
+  test.each(['1.2.3', '1.2.3.256', 'a.b.c.d', '1.2.3.4/33', '1.2.3.4/x', '1.2.3.4/8/8', '::1'])(
+    '%s is none',
+    (text) => {
+      expect(parseBlock(text)).toBeUndefined();
+    },
+  );
+
+  test('overlaps in both directions', () => {
+    expect(overlaps(block('10.0.0.0/8'), block('10.200.16.0/20'))).toBe(true);
+    expect(overlaps(block('10.200.16.0/20'), block('10.0.0.0/8'))).toBe(true);
+    expect(overlaps(block('10.200.16.0/20'), block('10.200.32.0/20'))).toBe(false);
+  });
+});
+
+describe('a subnet', () => {
+  test('is private, keeps clear of what is taken, and holds every place', () => {
+    const blocks = fc.array(
+      fc.tuple(fc.ipV4(), fc.integer({ min: 4, max: 30 })).map(([a, p]) => block(`${a}/${p}`)),
+    );
+    fc.assert(
+      fc.property(fc.string(), blocks, (instance, taken) => {
+        const subnet = chooseSubnet(instance, taken);
+        if (!subnet) return;
+        expect(taken.some((other) => overlaps(other, subnet))).toBe(false);
+        const homes = ['10.0.0.0/8', '172.16.0.0/12', '100.64.0.0/10'].map(block);
+        expect(homes.some((home) => overlaps(home, subnet))).toBe(true);
+        const last = addressOf(subnet, ADDRESSES - 1);
+        expect(last).toBe(subnet.base + 2 ** 12 - 2);
+        expect(gatewayOf(subnet)).toBeLessThan(addressOf(subnet, 0));
+      }),
+    );
+  });
+
+  test('is another one for another instance, and none when nothing is free', () => {
+    expect(chooseSubnet('a', [])).not.toEqual(chooseSubnet('b', []));
+    expect(chooseSubnet('a', [])).toEqual(chooseSubnet('a', []));
+    expect(chooseSubnet('a', [block('10.0.0.0/8')])?.base).toBeGreaterThan(block('100.0.0.0/8').base);
+    expect(chooseSubnet('a', [block('0.0.0.0/1'), block('128.0.0.0/1')])).toBeUndefined();
+  });
+});
+
+test('routes are read as the kernel prints them', () => {
+  const table = `Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT
+eth0\t00000000\t010200C0\t0003\t0\t0\t0\t00000000\t0\t0\t0
+eth0\t000200C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0
+tun0\t0000000A\t0100C80A\t0003\t0\t0\t0\t000000FF\t0\t0\t0
+`;
+  expect(
+    readRoutes(table).map(({ device, block: it, connected }) => [device, formatBlock(it), connected]),
+  ).toEqual([
+    ['eth0', '192.0.2.0/24', true],
+    ['tun0', '10.0.0.0/8', false],
+  ]);
+});
+
+describe('the name servers of boxes', () => {
+  const own = new Set(['192.168.1.2']);
+  const upstream = '/run/systemd/resolve/resolv.conf';
+  test.each<[string, Record<string, string>, string[]]>([
+    [
+      'those of the host',
+      { '/etc/resolv.conf': 'nameserver 1.1.1.1\nnameserver  9.9.9.9\n' },
+      ['1.1.1.1', '9.9.9.9'],
+    ],
+    [
+      'not one on loopback',
+      { '/etc/resolv.conf': 'nameserver 127.0.0.53', [upstream]: 'nameserver 8.8.8.8' },
+      ['8.8.8.8'],
+    ],
+    [
+      'not the host itself',
+      { '/etc/resolv.conf': 'nameserver 192.168.1.2', [upstream]: 'nameserver 8.8.8.8' },
+      ['8.8.8.8'],
+    ],
+    ['not one of IPv6', { '/etc/resolv.conf': 'nameserver 2001:db8::1\nnameserver 1.1.1.1' }, ['1.1.1.1']],
+    [
+      'not what a rule could not hold',
+      { '/etc/resolv.conf': 'nameserver 1.1.1.1; drop\nnameserver };\n' },
+      [],
+    ],
+    ['not what is commented out', { '/etc/resolv.conf': '# nameserver 1.1.1.1\n;nameserver 2.2.2.2' }, []],
+    [
+      'at most three',
+      { '/etc/resolv.conf': [1, 2, 3, 4].map((i) => `nameserver 9.9.9.${i}`).join('\n') },
+      ['9.9.9.1', '9.9.9.2', '9.9.9.3'],
+    ],
+    ['none where none is known', {}, []],
+  ])('are %s', (_, files, expected) => {
+    expect(findResolvers((path) => files[path], own)).toEqual(expected);
+  });
+
+  test('are written as a file', () => {
+    expect(resolvConf(['1.1.1.1', '9.9.9.9'])).toBe('nameserver 1.1.1.1\nnameserver 9.9.9.9\n');
+  });
+});
+
+describe.skipIf(!findProgram('nft') || process.getuid?.() !== 0)('the rules', () => {
+  test.each([
+    [
+      ['1.1.1.1', '9.9.9.9'],
+      ['192.0.2.0/24', '10.0.0.0/24'],
+    ],
+    [[], []],
+  ])('are understood by nft with the name servers %j', (resolvers, connected) => {
+    const text = ruleset({
+      table: 'svc_t',
+      bridge: 'svct',
+      subnet: block('10.200.16.0/20'),
+      resolvers,
+      connected: connected.map(block),
+    });
+    const check = Bun.spawnSync(['nft', '-c', '-f', '-'], { stdin: Buffer.from(text) });
+    expect(check.stderr.toString()).toBe('');
+    expect(check.exitCode).toBe(0);
+  });
+});
+
+describe('places in the subnet', () => {
+  let dir = '';
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'svc-leases-'));
+  });
+  afterAll(() => rm(dir, { recursive: true, force: true }));
+
+  test('are handed out once, also by two daemons', async () => {
+    const [one, two] = [new Leases(join(dir, 'a')), new Leases(join(dir, 'a'))];
+    const places = Array.from({ length: 50 }, (_, i) => (i % 2 ? one : two).take());
+    expect(new Set(places).size).toBe(50);
+    one.release(places[3] ?? -1);
+    expect(await readdir(join(dir, 'a'))).toHaveLength(49);
+  });
+
+  test('are not handed out again right away, and come back when no box has them', async () => {
+    const leases = new Leases(join(dir, 'b'));
+    const [first, second] = [leases.take(), leases.take()];
+    leases.release(first ?? -1);
+    expect(leases.take()).toBe(2);
+    leases.keepOnly(new Set([second ?? -1]));
+    expect(await readdir(join(dir, 'b'))).toEqual([String(second)]);
+  });
+});
