@@ -21,6 +21,7 @@ const bun = process.execPath;
 /** Programs of the tests and the packages that bring them. */
 const PROGRAMS = {
   crun: 'crun',
+  mount: 'mount',
   nft: 'nftables',
   ip: 'iproute2',
   fallocate: 'util-linux',

@@ -91,7 +91,7 @@ export class AuthScene {
       headers: { host: 'localhost:8089', ...ask.headers },
     });
     const peer = ask.peer ?? '127.0.0.1';
-    const caller = await this.gate.admit(request, endpoint, peer, 40_000);
+    const caller = await this.gate.admit(request, endpoint, { address: peer, port: 40_000 });
     return this.handle(endpoint, caller, request, { ...ask, peer });
   }
 

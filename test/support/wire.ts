@@ -11,6 +11,8 @@ export interface WireRequest {
   readonly headers: readonly WireHeader[];
   /** Its length is sent with it when the headers do not say how long it is. */
   readonly body?: string | Uint8Array;
+  /** A success without a length is a stream that may not end: its head is the answer, and the connection ends. */
+  readonly isStream?: boolean;
 }
 
 /** What came back. */
@@ -24,7 +26,7 @@ const TIMEOUT_MS = 20_000;
 const HEAD_END = Buffer.from('\r\n\r\n');
 
 interface Waiting {
-  readonly method: string;
+  readonly request: WireRequest;
   readonly resolve: (response: WireResponse) => void;
   readonly reject: (error: Error) => void;
 }
@@ -65,7 +67,7 @@ export class Wire {
       () => this.fail(new Error(`no answer to ${request.method} ${request.target}`)),
       TIMEOUT_MS,
     );
-    this.waiting = { method: request.method, resolve, reject };
+    this.waiting = { request, resolve, reject };
     this.received = Buffer.alloc(0);
     const socket = this.open();
     socket.write(encode(request));
@@ -91,11 +93,12 @@ export class Wire {
 
   private look(isEnd: boolean): void {
     const { waiting } = this;
-    const response = waiting && parse(this.received, waiting.method, isEnd);
+    const response = waiting && parse(this.received, waiting.request, isEnd);
     if (!waiting || !response) return;
     this.waiting = undefined;
-    const keeps = response.headers.get('connection') !== 'close' && response.status !== 101;
-    if (!keeps) this.close();
+    const { status, headers } = response;
+    const isCut = waiting.request.isStream && isEndless(status, headers);
+    if (headers.get('connection') === 'close' || status === 101 || isCut) this.close();
     waiting.resolve(response);
   }
 
@@ -144,8 +147,16 @@ function encode({ method, target, headers, body }: WireRequest): Buffer {
   ]);
 }
 
+function isEndless(status: number, headers: Headers): boolean {
+  return status < 300 && !headers.has('content-length');
+}
+
 /** The answer at the beginning of what was received; undefined while it is not whole. */
-function parse(received: Buffer, method: string, isEnd: boolean): WireResponse | undefined {
+function parse(
+  received: Buffer,
+  { method, isStream }: WireRequest,
+  isEnd: boolean,
+): WireResponse | undefined {
   const headEnd = received.indexOf(HEAD_END);
   if (headEnd < 0) return undefined;
   const [statusLine = '', ...lines] = received.toString('latin1', 0, headEnd).split('\r\n');
@@ -156,7 +167,8 @@ function parse(received: Buffer, method: string, isEnd: boolean): WireResponse |
     headers.append(line.slice(0, colon), line.slice(colon + 1).trim());
   }
   const rest = received.subarray(headEnd + HEAD_END.length);
-  const isEmpty = method === 'HEAD' || status === 204 || status === 304 || status < 200;
+  const isCut = isStream && isEndless(status, headers);
+  const isEmpty = isCut || method === 'HEAD' || status === 204 || status === 304 || status < 200;
   const body = isEmpty ? rest.subarray(0, 0) : readBody(rest, headers, isEnd);
   return body && { status, headers, text: body.toString('utf8') };
 }

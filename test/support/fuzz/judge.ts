@@ -43,7 +43,8 @@ function matches(declared: readonly string[], given: readonly string[]): boolean
 
 function successProblem(endpoint: Endpoint, response: WireResponse): string | undefined {
   const { status, headers, text } = response;
-  if (endpoint.status === 204 || endpoint.stream === 'websocket') return undefined;
+  if (endpoint.status === 204 || endpoint.stream === 'websocket' || endpoint.stream === 'sse')
+    return undefined;
   if (endpoint.stream === 'bytes') return text === '' ? 'is empty' : undefined;
   if (headers.get('content-type')?.startsWith('text/event-stream'))
     return eventsProblem(endpoint.chunk ?? endpoint.response, text);

@@ -22,6 +22,7 @@ export function requestFor(endpoint: Endpoint, pool: Pool, always: readonly Wire
     return fc.record(parts).map(({ path: filled, query, headers: more, body, upgrade }) => ({
       method,
       target: filled + query,
+      isStream: endpoint.stream === 'sse',
       headers: [
         ...always,
         ...more,

@@ -12,6 +12,8 @@ export interface Step {
   readonly aim: 'own' | 'foreign' | 'nothing';
   readonly pick: number;
   readonly bySession: boolean;
+  /** The other one does the same next. */
+  readonly isEchoed: boolean;
 }
 
 /** Steps; what they name is chosen when they are done, out of what is there then. */
@@ -21,6 +23,7 @@ export const step: fc.Arbitrary<Step> = fc.record({
   aim: fc.constantFrom('own', 'foreign', 'foreign', 'nothing'),
   pick: fc.nat(5),
   bySession: fc.boolean(),
+  isEchoed: fc.boolean(),
 });
 
 const NOTHING: Readonly<Record<Kind, string>> = {
@@ -31,8 +34,20 @@ const NOTHING: Readonly<Record<Kind, string>> = {
   tenant: 'org_00000000000000000000000000',
 };
 
+/** Does steps in their order; those that are echoed are done by the other tenant too. */
+export async function doSteps(
+  steps: readonly Step[],
+  tenants: readonly [Tenant, Tenant],
+  run: string,
+): Promise<void> {
+  for (const one of steps) {
+    await doStep(one, tenants, run);
+    if (one.isEchoed) await doStep({ ...one, who: one.who === 0 ? 1 : 0 }, tenants, run);
+  }
+}
+
 /** Does a step and throws when it shows or reaches anything of the other tenant. */
-export async function doStep(
+async function doStep(
   { who, does, aim, pick, bySession }: Step,
   tenants: readonly [Tenant, Tenant],
   run: string,

@@ -23,6 +23,8 @@ export class Tenant {
   readonly keys = new Map<string, { readonly name: string; readonly secret: string }>();
   readonly invitations = new Map<string, string>();
   readonly sandboxes = new Map<string, Sandbox>();
+  /** Keys that an answer may come again for, since it bears an idempotency key. */
+  readonly repeatable = new Set<string>();
   private readonly wire: Wire;
 
   private constructor(
@@ -68,6 +70,14 @@ export class Tenant {
     return JSON.parse(text) as T;
   }
 
+  /** The tenant that an API key belongs to; undefined when it is none. */
+  async ownerOf(key: string): Promise<string | undefined> {
+    const headers = [['host', new URL(this.url).host] as const, ['x-svc-api-key', key] as const];
+    const { text } = await this.wire.send({ method: 'GET', target: '/v1/auth/session', headers });
+    const { user } = JSON.parse(text) as { user?: { organizations: Array<{ id: string }> } };
+    return user?.organizations[0]?.id;
+  }
+
   /** Every text that only this tenant may see. */
   secrets(): string[] {
     return [
@@ -91,6 +101,7 @@ export class Tenant {
       await this.ask({ method: 'DELETE', target: `/v1/auth/invite/${id}` });
     this.keys.clear();
     this.invitations.clear();
+    this.repeatable.clear();
     this.sandboxes.clear();
   }
 

@@ -6,7 +6,10 @@ import { type Scene, sh, within } from './scene.ts';
 export function terminalRules(scene: Scene): void {
   describe('a terminal', () => {
     test('is one, of the size that was asked for, and changes its size', async () => {
-      const terminal = await open(scene, 'test -t 0 && test -t 1 && stty size; read x; stty size');
+      const terminal = await open(
+        scene,
+        'test -t 0 && test -t 1 && sleep 0.3 && stty size; read x; stty size',
+      );
       await terminal.until('30 100');
       terminal.resize({ cols: 123, rows: 45 });
       await terminal.write('\r');

@@ -9,7 +9,7 @@ import { whyUnusable } from './probe.ts';
  */
 const PLAY = 'umount -R /sys/fs/cgroup && mount -t cgroup2 none /sys/fs/cgroup && exec "$@"';
 const RULES =
-  '(killing a command|a background command|a terminal|keeps its files|found by a new driver|fifty at once)';
+  '(killing a command|a background command|a terminal|keeps its files|found by a new driver|fifty at once|hardly begun)';
 
 const groups =
   whyUnusable('t') === undefined ? await findGroups('/nonexistent').catch(() => undefined) : undefined;

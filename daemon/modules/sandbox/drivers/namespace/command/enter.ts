@@ -12,12 +12,14 @@ import {
   freeze,
   isPopulated,
   makeGroup,
+  processesOf,
   removeTree,
   signalGroup,
 } from '../host/control-groups.ts';
 import { readText } from '../host/files.ts';
+import { hasExecuted } from '../host/process.ts';
 import { outOfMemoryKills } from '../host/usage.ts';
-import { exitOf } from './exit.ts';
+import { exitOf, isRuntimeFailure } from './exit.ts';
 
 /** The signals that a command can be sent. */
 export type KillSignal = 'SIGINT' | 'SIGTERM' | 'SIGKILL' | 'SIGHUP';
@@ -25,8 +27,8 @@ export type KillSignal = 'SIGINT' | 'SIGTERM' | 'SIGKILL' | 'SIGHUP';
 const KILL_DEADLINE_MS = 5_000;
 const RUNTIME_PID = 'runtime.pid';
 
-/** Puts itself into a control group, says who it is and becomes the program: what it starts is born in the group. */
-const JOIN = 'echo 0 >"$1" && echo $$ >"$2" && shift 2 && exec "$@"';
+/** Says who it is, puts itself into a control group and becomes the program: what it starts is born in the group. */
+const JOIN = 'echo $$ >"$2" && echo 0 >"$1" && shift 2 && exec "$@"';
 
 /**
  * A command on its way into a box: the words that start it, and the control group that all its descendants
@@ -74,6 +76,11 @@ export class Entry {
   /** Makes the command stand still, and go on. */
   freeze(frozen: boolean): void {
     freeze(this.group, frozen);
+  }
+
+  /** Resolves when the program runs, or has ended. */
+  async begun(): Promise<void> {
+    while (!this.isOver && !hasBegun(this.group, this.dir)) await Bun.sleep(2);
   }
 
   /** How it ended, from the code of the runtime. */
@@ -127,8 +134,8 @@ export function entryGroup(host: Host, containerId: string, id: string): string 
 
 /**
  * Signals a command by its group, and not the runtime that waits for it, which may be in the group too. One that
- * is only about to enter its group is waited for: a signal to an empty group would be lost. After SIGKILL it
- * waits until nothing is left.
+ * is only about to begin is waited for: a signal to an empty group is lost, and one that is meant for the program
+ * would end the runtime on its way there. After SIGKILL it waits until nothing is left.
  */
 export async function signalEntry(
   group: string,
@@ -136,17 +143,32 @@ export async function signalEntry(
   signal: KillSignal,
   isOver: () => boolean,
 ): Promise<void> {
+  const isReady = () => (signal === 'SIGKILL' ? isPopulated(group) : hasBegun(group, dir));
   const deadline = Date.now() + KILL_DEADLINE_MS;
-  while (!isPopulated(group)) {
+  while (!isReady()) {
     if (isOver() || Date.now() > deadline) return;
     await Bun.sleep(2);
   }
-  await signalGroup(group, signal, Number(readText(join(dir, RUNTIME_PID))));
+  await signalGroup(group, signal, runtimePid(dir));
   if (signal === 'SIGKILL') await awaitEmpty(group, KILL_DEADLINE_MS);
 }
 
-/** A command that a signal ended before it was the program is one that the signal ended. */
+/** Whether the program itself runs, not only the runtime that is about to start it. */
+function hasBegun(group: string, dir: string): boolean {
+  const runtime = runtimePid(dir);
+  return processesOf(group).some((pid) => pid !== runtime && hasExecuted(pid));
+}
+
+function runtimePid(dir: string): number {
+  return Number(readText(join(dir, RUNTIME_PID)));
+}
+
+/**
+ * A command that a signal ended before it was the program is one that the signal ended. SIGKILL may take the
+ * child of the runtime without a word; the runtime then only says that it failed.
+ */
 export function endedBy(signal: KillSignal | undefined, exit: Exit): Exit {
-  if (signal === undefined || exit.startError === undefined) return exit;
+  const isSilent = signal === 'SIGKILL' && isRuntimeFailure(exit.code);
+  if (signal === undefined || (exit.startError === undefined && !isSilent)) return exit;
   return { code: 128 + constants.signals[signal], signal };
 }

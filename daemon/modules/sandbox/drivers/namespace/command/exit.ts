@@ -15,10 +15,15 @@ const SIGNAL_NAMES = new Map(Object.entries(constants.signals).map(([name, numbe
  * 128 + n for signal n; a program that itself exits so cannot be told apart.
  */
 export function exitOf(code: number, runtimeLog: string): Exit {
-  const said = RUNTIME_FAILED.includes(code) ? runtimeError(runtimeLog) : undefined;
+  const said = isRuntimeFailure(code) ? runtimeError(runtimeLog) : undefined;
   if (said !== undefined) return { code: isMissing(said) ? NOT_FOUND : CANNOT_RUN, startError: said };
   const signal = SIGNAL_NAMES.get(code - SIGNALLED);
   return signal === undefined ? { code } : { code, signal };
+}
+
+/** Whether a runtime that could not start a program would exit so. */
+export function isRuntimeFailure(code: number): boolean {
+  return RUNTIME_FAILED.includes(code);
 }
 
 /** The code of a process that was waited for: its own, or 128 + n when signal n ended it. */

@@ -31,6 +31,12 @@ export function openTerminal(host: Host, found: Found, spec: ExecSpec, size: Ter
   });
   const terminal = child.terminal;
   if (!terminal) throw new Error('this Bun has no terminals');
+  // The outer terminal only carries bytes, from the first one on: the inner one echoes and translates.
+  terminal.setRawMode(true);
+  // The runtime throws away what was typed before it is ready, and gives the size when the program already runs.
+  const begun = entry.begun();
+  let wanted = size;
+  void passOn(child.pid, () => wanted);
   const exited = child.exited.then(() => {
     const exit = entry.exit(codeOf(child));
     entry.forget();
@@ -40,33 +46,35 @@ export function openTerminal(host: Host, found: Found, spec: ExecSpec, size: Ter
     output: channel,
     exited,
     async write(bytes) {
+      await begun;
       if (!terminal.closed) terminal.write(bytes as Uint8Array<ArrayBuffer>);
     },
-    resize(wanted) {
+    resize(changed) {
       if (terminal.closed) return;
-      terminal.resize(wanted.cols, wanted.rows);
-      void passOn(child.pid, wanted);
+      wanted = changed;
+      terminal.resize(changed.cols, changed.rows);
+      void passOn(child.pid, () => wanted);
     },
     kill: (signal) => entry.kill(signal),
   };
 }
 
 /**
- * Gives the size to the terminal inside, whose master end the runtime holds: crun does not pass a change on.
- * The runtime may not have got there yet.
+ * Gives the size to the terminal inside, whose master end the runtime holds: crun does not pass a change on, and
+ * gives the first size late. The runtime may not have got there yet.
  */
-async function passOn(runtimePid: number, size: TerminalSize): Promise<void> {
-  for (let tries = 0; tries < 50; tries++) {
+async function passOn(runtimePid: number, size: () => TerminalSize): Promise<void> {
+  for (let tries = 0; tries < 1_000; tries++) {
     const masters = masterEnds(runtimePid);
     for (const descriptor of masters) {
       try {
-        resizeTerminal(runtimePid, descriptor, size, closeSync);
+        resizeTerminal(runtimePid, descriptor, size(), closeSync);
       } catch {
         // The runtime has ended, and its terminal with it.
       }
     }
     if (masters.length > 0) return;
-    await Bun.sleep(20);
+    await Bun.sleep(2);
   }
 }
 

@@ -12,14 +12,27 @@ let bootId: string | undefined;
 
 /** Marks a running process; undefined when there is none, or only a zombie. */
 export function markOf(pid: number): ProcessMark | undefined {
+  const fields = statOf(pid);
+  const startTime = fields?.[19];
+  if (!fields || startTime === undefined || fields[0] === 'Z' || fields[0] === 'X') return undefined;
+  bootId ??= readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  return { pid, startTime, bootId };
+}
+
+/** The kernel's flag of a process that was forked and has not become another program yet. */
+const PF_FORKNOEXEC = 0x40;
+
+/** Whether a process runs a program that it was given by exec, and not still the one that forked it. */
+export function hasExecuted(pid: number): boolean {
+  const flags = statOf(pid)?.[6];
+  return flags !== undefined && (Number(flags) & PF_FORKNOEXEC) === 0;
+}
+
+/** The fields of /proc/<pid>/stat from the state on (proc_pid_stat(5)); undefined when there is no such process. */
+function statOf(pid: number): string[] | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const [state] = fields;
-    const startTime = fields[19];
-    if (startTime === undefined || state === 'Z' || state === 'X') return undefined;
-    bootId ??= readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-    return { pid, startTime, bootId };
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   } catch {
     return undefined;
   }
