@@ -44,7 +44,7 @@ const cases: Array<[name: string, error: unknown, code: number, text: string]> =
     'a conflict',
     fail('already_exists', { what: 'sandbox', id: 'x' }),
     6,
-    'error: There is already a sandbox "x".\n',
+    'error: The sandbox "x" exists already.\n',
   ],
 ];
 

@@ -214,7 +214,8 @@ describe('credentials', () => {
   ]);
 
   test('a refusal for the role names it', () => {
-    const admit = () => gateOf({}).admit(requestOf({ headers: key }), ADMIN, { address: '127.0.0.1', port: 1 });
+    const admit = () =>
+      gateOf({}).admit(requestOf({ headers: key }), ADMIN, { address: '127.0.0.1', port: 1 });
     expect(admit).toThrow('role admin');
   });
 });

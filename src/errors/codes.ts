@@ -126,7 +126,7 @@ export const CODES = {
   ),
   already_exists: entry(
     exists,
-    ({ what, id }: { what: string; id: string }) => `There is already a ${what} ${JSON.stringify(id)}.`,
+    ({ what, id }: { what: string; id: string }) => `The ${what} ${JSON.stringify(id)} exists already.`,
   ),
   idempotency_mismatch: entry(exists, () => 'This Idempotency-Key was used with another request.'),
   sandbox_wrong_state: entry(

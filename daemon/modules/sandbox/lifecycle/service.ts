@@ -84,7 +84,16 @@ export class LifecycleService {
   stop(tenant: string, idOrName: string, reason: Reason = 'manual'): Promise<Sandbox> {
     return this.exclusively(tenant, idOrName, async (row) => {
       this.enter(row, 'stop', { type: 'stopping', message: `Stopping (${reason})` });
-      await this.driver.stop(row.id);
+      await this.driver.stop(row.id).catch((error: unknown) => {
+        const failure = asAppError(error).message;
+        this.settle(
+          row,
+          'stopping',
+          { state: 'running', failure },
+          { type: 'error', message: 'Could not be stopped', error: failure },
+        );
+        throw error;
+      });
       const stoppedAt = this.app.clock.now();
       const days = row.config.autoDeleteAfterDays;
       const change = {

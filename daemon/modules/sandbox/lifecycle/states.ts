@@ -15,7 +15,10 @@ interface Transition {
   readonly verb: string;
 }
 
-/** The transitions. Anything else is refused with 409 and changes nothing. */
+/**
+ * The transitions. Anything else is refused with 409 and changes nothing. Terminating can be asked for again,
+ * because the host may have failed to do it.
+ */
 export const TRANSITIONS: Readonly<Record<Operation, Transition>> = {
   stop: { from: ['running'], through: 'stopping', to: 'sleeping', verb: 'be stopped' },
   revive: { from: ['sleeping'], through: 'reviving', to: 'running', verb: 'be revived' },
@@ -30,6 +33,7 @@ export const TRANSITIONS: Readonly<Record<Operation, Transition>> = {
       'archiving',
       'archived',
       'failed',
+      'terminating',
     ],
     through: 'terminating',
     to: 'terminated',
