@@ -22,6 +22,7 @@ const bun = process.execPath;
 const PROGRAMS = {
   crun: 'crun',
   mount: 'mount',
+  curl: 'curl',
   nft: 'nftables',
   ip: 'iproute2',
   fallocate: 'util-linux',
