@@ -1,4 +1,3 @@
-import { ScalarRender } from '@elysiajs/swagger/scalar';
 import scalarPackage from '@scalar/fastify-api-reference' with { type: 'file' };
 import { SPECS } from '../../src/api/endpoint.ts';
 import { scriptIn } from './docs/script.ts';
@@ -55,7 +54,9 @@ export async function docsResponse(request: Request): Promise<Response | undefin
   return undefined;
 }
 
-function page(): Response {
+/** What writes the page is loaded with the first one: it brings a schema library that nothing else needs. */
+async function page(): Promise<Response> {
+  const { ScalarRender } = await import('@elysiajs/swagger/scalar');
   const info = { title: 'svc API reference', version: API_VERSION, description: 'The API of this instance.' };
   const html = ScalarRender(info, '', READER as Parameters<typeof ScalarRender>[2], SCRIPT);
   return new Response(asData(html), { headers: { ...HEADERS, 'content-type': 'text/html; charset=utf-8' } });

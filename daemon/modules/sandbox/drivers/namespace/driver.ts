@@ -1,7 +1,7 @@
 import { rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fail } from '../../../../../src/errors/app-error.ts';
-import type { SandboxDriver } from '../driver.ts';
+import type { Box, SandboxDriver } from '../driver.ts';
 import { Boxes } from './box/boxes.ts';
 import { asHostFailure } from './box/errors.ts';
 import { boxGroup, type Host } from './box/host.ts';
@@ -11,8 +11,9 @@ import { clearLeftovers } from './box/reconcile.ts';
 import { boxFolders, isRunning, readRecord } from './box/record.ts';
 import { attachDetached, keeperGroup, spawnDetached } from './command/detached.ts';
 import { execute } from './command/execute.ts';
+import { Starters } from './command/starters.ts';
 import { openTerminal } from './command/terminal.ts';
-import { removeGroup } from './host/control-groups.ts';
+import { removeGroup } from './host/group-tree.ts';
 import { isMounted } from './host/mounts.ts';
 import { run } from './host/run.ts';
 import { readUsage } from './host/usage.ts';
@@ -20,8 +21,14 @@ import { probeHost } from './probe.ts';
 
 /** The driver on a host that has what it needs. What a dead daemon left half done is cleared away first. */
 export async function namespaceDriver(host: Host, warm: number): Promise<SandboxDriver> {
-  const pool: Pool = new Pool(host, () => boxes, warm);
-  const boxes = new Boxes(host, (spec, image) => pool.take(spec, image));
+  const starters = new Starters(host);
+  const pool: Pool = new Pool(host, () => boxes, starters, warm);
+  const boxes = new Boxes(host, (spec, image) => pool.take(spec, image), starters);
+  /** The first command of a box is on its way before it is asked for. */
+  const ready = (box: Box): Box => {
+    if (boxes.inspect(box.id).state === 'running') starters.prepare(boxes.running(box.id));
+    return box;
+  };
   await clearLeftovers(host, boxes);
   pool.adopt();
   return {
@@ -31,18 +38,18 @@ export async function namespaceDriver(host: Host, warm: number): Promise<Sandbox
       const prepared = await host.images.prepare(image, { progress, signal });
       return prepared.info;
     },
-    create: (spec) => boxes.create(spec),
-    start: (id, spec) => boxes.start(id, spec),
+    create: (spec) => boxes.create(spec).then(ready),
+    start: (id, spec) => boxes.start(id, spec).then(ready),
     stop: (id) => boxes.stop(id),
     remove: (id) => boxes.remove(id),
     inspect: async (id) => boxes.inspect(id),
     list: async () => boxes.list(),
-    update: async (id, limits) => boxes.update(id, limits),
+    update: (id, limits) => boxes.update(id, limits),
     async stats(id) {
       const { record, init } = boxes.running(id);
       return readUsage(host.groups, boxGroup(host, record.containerId), init.pid);
     },
-    exec: async (id, spec) => started(() => execute(host, boxes.running(id), spec)),
+    exec: async (id, spec) => started(() => execute(host, starters, boxes.running(id), spec)),
     spawn: async (id, spec, logPath) => started(() => spawnDetached(host, boxes.running(id), spec, logPath)),
     async attach(id, ref) {
       const record = isSafeName(id) ? readRecord(boxes.dirOf(id)) : undefined;
@@ -50,6 +57,7 @@ export async function namespaceDriver(host: Host, warm: number): Promise<Sandbox
     },
     openTerminal: async (id, spec, size) => started(() => openTerminal(host, boxes.running(id), spec, size)),
     async close() {
+      await starters.close();
       await pool.close();
       await letGo(host);
     },
@@ -84,9 +92,9 @@ export function unusableDriver(
   };
 }
 
-function started<T>(start: () => T): T {
+async function started<T>(start: () => Promise<T>): Promise<T> {
   try {
-    return start();
+    return await start();
   } catch (error) {
     throw asHostFailure(error, 'Starting the command');
   }
@@ -101,7 +109,7 @@ async function letGo(host: Host): Promise<void> {
   if (running.length > 0) return;
   await rmdir(host.runDir).catch(() => {});
   for (const path of [`/svc-${host.instance}`, `/svc-${host.instance}-commands`, keeperGroup(host)])
-    removeGroup(host.groups, path);
+    await removeGroup(host.groups, path);
   const ownTree = join(host.layout.shared, 'cgroup');
   if (isMounted(ownTree))
     await run(['umount', ownTree])

@@ -6,6 +6,7 @@ import type { SandboxDriver } from '../driver.ts';
 import type { Host, HostLog } from './box/host.ts';
 import { INIT_PATH, initProgram } from './box/init-program.ts';
 import { layoutOf } from './box/paths.ts';
+import { START_PATH, startProgram } from './box/start-program.ts';
 import { namespaceDriver, unusableDriver } from './driver.ts';
 import { findGroups, missingControllers } from './host/control-groups.ts';
 import { findRuntime } from './host/runtime.ts';
@@ -49,7 +50,10 @@ export async function createNamespaceDriver(options: NamespaceDriverOptions): Pr
     dataDir: options.dataDir,
     shiftDir: join(runDir, 'lower'),
     range,
-    files: [{ path: INIT_PATH.slice(1), content: initProgram(), mode: 0o755 }],
+    files: [
+      { path: INIT_PATH.slice(1), content: initProgram(), mode: 0o755 },
+      { path: START_PATH.slice(1), content: startProgram(), mode: 0o755 },
+    ],
     fetch: options.fetch,
   });
   const host: Host = {

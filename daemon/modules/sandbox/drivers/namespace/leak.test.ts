@@ -19,6 +19,9 @@ describe.skipIf(whyUnusable('t') !== undefined)('making and removing boxes', () 
   afterAll(() => place.close());
 
   test('leaves no mount, process, namespace, control group, device or file', async () => {
+    // Its first process, and the one that waits for a command.
+    const processes = async () => tracesOf(place.instance, place.dataDir).processes;
+    expect(await settle(processes, 2)).toBe(2);
     const before = tracesOf(place.instance, place.dataDir);
     const descriptors = () =>
       Bun.spawnSync(['ls', `/proc/${process.pid}/fd`])
@@ -53,11 +56,11 @@ describe.skipIf(whyUnusable('t') !== undefined)('making and removing boxes', () 
     expect(await settle(async () => descriptors() <= open + 2, true)).toBe(true);
   }, 120_000);
 
-  test('keeps no process beside the boxes, whose own one is tiny', async () => {
+  test('keeps two processes in an idle box at most, the first of which is tiny', async () => {
     const pid = readRecord(join(place.dataDir, 'boxes', place.box))?.init?.pid;
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
     expect(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1])).toBeLessThan(64);
-    expect(tracesOf(place.instance, place.dataDir).processes).toBe(1);
+    expect(tracesOf(place.instance, place.dataDir).processes).toBeLessThanOrEqual(2);
   });
 
   test('has no mount of a box in the table of the host', () => {

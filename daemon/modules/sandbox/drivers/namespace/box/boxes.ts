@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { fail, invalid } from '../../../../../../src/errors/app-error.ts';
 import type { StoredImage } from '../../../images/index.ts';
 import type { Box, BoxSpec, BoxState, Limits } from '../../driver.ts';
-import { processesOf, removeGroup, writeLimits } from '../host/control-groups.ts';
+import type { Starters } from '../command/starters.ts';
+import { writeLimits } from '../host/control-groups.ts';
 import { errnoOf, exists } from '../host/files.ts';
+import { processesOf, removeGroup } from '../host/group-tree.ts';
 import { awaitEnd, killMarked, markOf, type ProcessMark } from '../host/process.ts';
 import { run } from '../host/run.ts';
 import { asHostFailure } from './errors.ts';
@@ -35,6 +37,7 @@ export class Boxes {
   constructor(
     private readonly host: Host,
     private readonly takeWarm: TakeWarm,
+    private readonly starters: Pick<Starters, 'leave'>,
   ) {}
 
   async create(spec: BoxSpec): Promise<Box> {
@@ -121,15 +124,17 @@ export class Boxes {
       .map((record) => stateOf(record as BoxRecord));
   }
 
-  update(id: string, limits: Limits): void {
-    const { dir, record } = this.running(id);
-    this.applyLimits(record, limits);
-    writeRecord(dir, { ...record, limits });
+  async update(id: string, limits: Limits): Promise<void> {
+    await this.lock.run(id, async () => {
+      const { dir, record } = this.running(id);
+      await this.applyLimits(record, limits);
+      writeRecord(dir, { ...record, limits });
+    });
   }
 
   /** Changes the limits of the running box of a record. */
-  applyLimits(record: BoxRecord, limits: Limits): void {
-    writeLimits(this.host.groups, boxGroup(this.host, record.containerId), limits);
+  applyLimits(record: BoxRecord, limits: Limits): Promise<void> {
+    return writeLimits(this.host.groups, boxGroup(this.host, record.containerId), limits);
   }
 
   /** A box that runs. Errors: not_found, failed_precondition when it is stopped. */
@@ -173,12 +178,14 @@ export class Boxes {
   private async endProcesses(record: BoxRecord): Promise<void> {
     const { groups } = this.host;
     const paths = [boxGroup(this.host, record.containerId), commandGroup(this.host, record.containerId)];
+    await this.starters.leave(record.containerId);
     killMarked(record.init);
     await awaitEnd(record.init);
     for (let pause = 1; pause < 2_000; pause *= 2) {
       for (const root of groups.roots)
         for (const path of paths) for (const pid of processesOf(join(root, path))) killMarked(markOf(pid));
-      if (paths.map((path) => removeGroup(groups, path)).every(Boolean)) return;
+      const gone = await Promise.all(paths.map((path) => removeGroup(groups, path)));
+      if (gone.every(Boolean)) return;
       await Bun.sleep(pause);
     }
     throw new Error(`processes of ${record.containerId} do not end`);

@@ -28,8 +28,8 @@ describe('the init program', () => {
   test('on arm64 loads the address of its action and jumps back to its wait', () => {
     const file = initProgram('arm64');
     const words = new DataView(file.buffer, 120);
-    const low = (words.getUint32(8, true) >>> 5) & 0xffff;
-    const high = (words.getUint32(12, true) >>> 5) & 0xffff;
+    const low = (words.getUint32(4, true) >>> 5) & 0xffff;
+    const high = (words.getUint32(8, true) >>> 5) & 0xffff;
     expect(high * 0x10000 + low).toBe(0x400000 + file.length - 32);
     const jumpAt = 14;
     const offset = (words.getUint32(jumpAt * 4, true) << 6) >> 6;

@@ -2,8 +2,8 @@ import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import type { ImageMount } from '../../../images/index.ts';
 import type { Limits } from '../../driver.ts';
-import { makeGroup } from '../host/control-groups.ts';
 import { readText } from '../host/files.ts';
+import { makeGroup } from '../host/group-tree.ts';
 import { isAlive, markOf, type ProcessMark } from '../host/process.ts';
 import { HostCommandError, run } from '../host/run.ts';
 import { bundleConfig } from './bundle.ts';
@@ -34,7 +34,7 @@ export interface Launch {
 export async function launch(host: Host, dir: string, spec: Launch): Promise<ProcessMark> {
   const paths = boxPaths(dir);
   writeBundle(host, paths, spec);
-  makeGroup(host.groups, commandGroup(host, spec.containerId));
+  await makeGroup(host.groups.tree, commandGroup(host, spec.containerId));
   const runtime = [
     ...[host.runtime.path, '--root', paths.state, '--log', paths.log, '--log-format', 'json'],
     ...(host.runtime.name === 'crun' ? ['--cgroup-manager', 'cgroupfs'] : []),

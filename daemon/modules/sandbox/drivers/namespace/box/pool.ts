@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs';
 import { HOST_IMAGE, type StoredImage } from '../../../images/index.ts';
 import type { BoxSpec } from '../../driver.ts';
-import { exists } from '../host/files.ts';
+import type { Starters } from '../command/starters.ts';
 import type { Boxes } from './boxes.ts';
 import type { Host } from './host.ts';
 import { type BoxRecord, boxFolders, isRunning, readRecord, writeRecord } from './record.ts';
@@ -23,6 +23,7 @@ export class Pool {
   constructor(
     private readonly host: Host,
     private readonly boxes: () => Boxes,
+    private readonly starters: Pick<Starters, 'prepare'>,
     private readonly size: number,
   ) {}
 
@@ -30,7 +31,7 @@ export class Pool {
   adopt(): void {
     for (const { name, dir } of boxFolders(this.host.layout)) {
       const record = readRecord(dir);
-      if (record?.phase === 'warm' && record.id === name && isRunning(record)) this.names.push(name);
+      if (record?.phase === 'warm' && record.id === name && isRunning(record)) this.add(name, record);
     }
     this.refillLater();
   }
@@ -45,7 +46,7 @@ export class Pool {
         this.names.push(name);
         return undefined;
       }
-      const taken = this.handOut(name, record, spec);
+      const taken = await this.handOut(name, record, spec);
       if (taken) {
         this.refillLater();
         return taken;
@@ -68,14 +69,14 @@ export class Pool {
     return record.image.id === image.info.id && connected === (record.address !== undefined);
   }
 
-  private handOut(name: string, record: BoxRecord, spec: BoxSpec): BoxRecord | undefined {
+  private async handOut(name: string, record: BoxRecord, spec: BoxSpec): Promise<BoxRecord | undefined> {
     const to = this.boxes().dirOf(spec.id);
     const { id, limits, network } = spec;
     const env = { ...record.image.env, ...spec.env };
     const workDir = spec.workDir ?? record.image.workDir;
     const taken: BoxRecord = { ...record, id, limits, network, env, workDir, phase: 'made' };
     try {
-      this.boxes().applyLimits(record, limits);
+      await this.boxes().applyLimits(record, limits);
       renameSync(this.boxes().dirOf(name), to);
     } catch {
       return undefined;
@@ -97,7 +98,7 @@ export class Pool {
 
   private async refill(): Promise<void> {
     try {
-      while (!this.closed && this.names.length < this.size) this.names.push(await this.makeOne());
+      while (!this.closed && this.names.length < this.size) await this.makeOne();
     } catch (error) {
       this.host.log('warn', 'no sandbox could be made ahead', { error: String(error) });
       this.filling = undefined;
@@ -105,23 +106,16 @@ export class Pool {
     }
   }
 
-  private async makeOne(): Promise<string> {
+  private add(name: string, record: BoxRecord): void {
+    this.names.push(name);
+    if (record.init) this.starters.prepare({ dir: this.boxes().dirOf(name), record, init: record.init });
+  }
+
+  private async makeOne(): Promise<void> {
     const id = `warm_${crypto.randomUUID().replaceAll('-', '')}`;
     const image = await this.host.images.prepare(HOST_IMAGE, { progress: () => {} });
     const spec: BoxSpec = { id, ...SHAPE, network: 'allow' };
-    await this.boxes().lock.run(id, () => this.boxes().make(this.boxes().dirOf(id), spec, image, 'warm'));
-    return id;
-  }
-
-  /** Removes what waits for an image that is no more, or that nobody waits for. */
-  async dropStale(image: StoredImage): Promise<void> {
-    const isStale = (name: string) => {
-      const dir = this.boxes().dirOf(name);
-      return !exists(dir) || readRecord(dir)?.image.id !== image.info.id;
-    };
-    for (const name of this.names.filter(isStale)) {
-      this.names.splice(this.names.indexOf(name), 1);
-      await this.boxes().remove(name);
-    }
+    const dir = this.boxes().dirOf(id);
+    this.add(id, await this.boxes().lock.run(id, () => this.boxes().make(dir, spec, image, 'warm')));
   }
 }

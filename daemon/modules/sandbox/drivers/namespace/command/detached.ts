@@ -5,8 +5,8 @@ import type { Detached, ExecSpec, Exit } from '../../driver.ts';
 import type { Found } from '../box/boxes.ts';
 import { boxGroup, type Host } from '../box/host.ts';
 import { isSafeName } from '../box/paths.ts';
-import { makeGroup, removeTree } from '../host/control-groups.ts';
 import { exists, readJson, readText, writeWhole } from '../host/files.ts';
+import { makeGroup, removeTree } from '../host/group-tree.ts';
 import { isAlive, markOf, type ProcessMark } from '../host/process.ts';
 import { HOST_ENV } from '../host/run.ts';
 import { makeFifo } from '../host/syscalls.ts';
@@ -40,15 +40,19 @@ interface Kept {
 }
 
 /** Starts a command that belongs to its box. Its id is its ref. */
-export function spawnDetached(host: Host, found: Found, spec: ExecSpec, logPath: string): Detached {
-  const entry = new Entry(host, found, { ...spec, stdin: false });
+export async function spawnDetached(
+  host: Host,
+  found: Found,
+  spec: ExecSpec,
+  logPath: string,
+): Promise<Detached> {
+  const entry = await Entry.open(host, found, { ...spec, stdin: false });
   closeSync(openSync(logPath, 'a', 0o600));
   const output = join(entry.dir, 'output');
   makeFifo(output);
   chownSync(output, entry.hostUid, entry.hostGid);
-  const homes = host.groups.roots.map((root) =>
-    join(makeGroup({ tree: root }, keeperGroup(host)), 'cgroup.procs'),
-  );
+  const groups = await Promise.all(host.groups.roots.map((root) => makeGroup(root, keeperGroup(host))));
+  const homes = groups.map((group) => join(group, 'cgroup.procs'));
   const keeper = ['/bin/sh', '-c', KEEP, 'sh', homes.join(' '), entry.dir, logPath];
   const child = Bun.spawn([...keeper, ...entry.argv], {
     env: { ...HOST_ENV },
@@ -75,7 +79,7 @@ function follow(host: Host, found: Omit<Found, 'init'>, ref: string, kept: Kept)
   const { containerId } = found.record;
   const kills = () => outOfMemoryKills(host.groups, boxGroup(host, containerId));
   const exited = awaitCode(dir, kept).then((code): Exit => {
-    removeTree(entryGroup(host, containerId, ref));
+    void removeTree(entryGroup(host, containerId, ref));
     // It holds the environment, which may hold secrets.
     rmSync(join(dir, 'process.json'), { force: true });
     const sent = readText(join(dir, 'signal')) as KillSignal | undefined;

@@ -7,16 +7,17 @@ import type { Found } from '../box/boxes.ts';
 import { boxGroup, commandGroup, type Host } from '../box/host.ts';
 import { boxPaths, isSafeName } from '../box/paths.ts';
 import { processSpec } from '../box/process-spec.ts';
+import { readText } from '../host/files.ts';
 import {
   awaitEmpty,
   freeze,
   isPopulated,
-  makeGroup,
+  makeSubgroup,
+  moveInto,
   processesOf,
   removeTree,
   signalGroup,
-} from '../host/control-groups.ts';
-import { readText } from '../host/files.ts';
+} from '../host/group-tree.ts';
 import { hasExecuted } from '../host/process.ts';
 import { outOfMemoryKills } from '../host/usage.ts';
 import { exitOf, isRuntimeFailure } from './exit.ts';
@@ -30,33 +31,44 @@ const RUNTIME_PID = 'runtime.pid';
 /** Says who it is, puts itself into a control group and becomes the program: what it starts is born in the group. */
 const JOIN = 'echo $$ >"$2" && echo 0 >"$1" && shift 2 && exec "$@"';
 
+/** What a command has beside its words. */
+export interface EntryOptions {
+  readonly terminal?: TerminalSize;
+  /** How many descriptors from 3 on it keeps. */
+  readonly preserve?: number;
+}
+
 /**
  * A command on its way into a box: the words that start it, and the control group that all its descendants
  * are born into and cannot leave, however they fork or change sessions. Killing is done by that group.
  */
 export class Entry {
   readonly argv: readonly [string, ...string[]];
-  /** Its folder, for what is kept about it. */
-  readonly dir: string;
   /** The ids of its user on the host: they own its pipes, so that it can open them again by name. */
   readonly hostUid: number;
   readonly hostGid: number;
   private readonly group: string;
-  private readonly killsBefore: number;
+  private killsBefore: number;
   private sent: KillSignal | undefined;
   private isOver = false;
 
-  constructor(
+  /** Prepares a command. Errors: ENOENT when the box was removed, invalid_argument. */
+  static async open(host: Host, found: Found, spec: ExecSpec, options: EntryOptions = {}): Promise<Entry> {
+    const entry = new Entry(host, found, spec, options);
+    await makeSubgroup(entry.group);
+    return entry;
+  }
+
+  private constructor(
     private readonly host: Host,
-    private readonly found: Found,
-    spec: ExecSpec,
-    terminal?: TerminalSize,
+    private found: Found,
+    private readonly spec: ExecSpec,
+    { terminal, preserve = 0 }: EntryOptions,
   ) {
     const { containerId } = found.record;
-    this.dir = entryDir(found.dir, spec.id);
     this.group = entryGroup(host, containerId, spec.id);
-    makeGroup(host.groups, join(commandGroup(host, containerId), spec.id));
-    mkdirSync(this.dir, { recursive: true, mode: 0o700 });
+    // Not the folders above: those of a box that was removed a moment ago stay gone.
+    mkdirSync(this.dir, { mode: 0o700 });
     writeFileSync(this.logPath, '');
     const process = processSpec(found.record, spec, terminal);
     writeFileSync(join(this.dir, 'process.json'), JSON.stringify(process));
@@ -64,7 +76,18 @@ export class Entry {
     this.hostUid = base + (process.user.uid < size ? process.user.uid : 0);
     this.hostGid = base + (process.user.gid < size ? process.user.gid : 0);
     this.killsBefore = this.memoryKills();
-    this.argv = this.words(spec.id);
+    this.argv = this.words(preserve);
+  }
+
+  /** Its folder, for what is kept about it. */
+  get dir(): string {
+    return entryDir(this.found.dir, this.spec.id);
+  }
+
+  /** Makes it a command of the box as it is now: its folder may have another name, and counting begins. */
+  hand(found: Found): void {
+    this.found = found;
+    this.killsBefore = this.memoryKills();
   }
 
   /** Sends a signal to the command and all its descendants, but not to the runtime that waits for it. */
@@ -74,8 +97,8 @@ export class Entry {
   }
 
   /** Makes the command stand still, and go on. */
-  freeze(frozen: boolean): void {
-    freeze(this.group, frozen);
+  freeze(frozen: boolean): Promise<void> {
+    return freeze(this.group, frozen);
   }
 
   /** Resolves when the program runs, or has ended. */
@@ -94,7 +117,7 @@ export class Entry {
   /** Takes away what was kept about it. Its group stays while descendants live on. */
   forget(): void {
     rmSync(this.dir, { recursive: true, force: true });
-    removeTree(this.group);
+    void removeTree(this.group);
   }
 
   private get logPath(): string {
@@ -105,13 +128,14 @@ export class Entry {
     return outOfMemoryKills(this.host.groups, boxGroup(this.host, this.found.record.containerId));
   }
 
-  private words(id: string): [string, ...string[]] {
+  private words(preserve: number): [string, ...string[]] {
     const { runtime, groups } = this.host;
     const unified = groups.layout === 'v2';
     const words: [string, ...string[]] = [
       runtime.path,
       ...['--root', boxPaths(this.found.dir).state, '--log', this.logPath, '--log-format', 'json', 'exec'],
-      ...(unified ? ['--cgroup', runtime.name === 'crun' ? id : `/${id}`] : []),
+      ...(unified ? ['--cgroup', runtime.name === 'crun' ? this.spec.id : `/${this.spec.id}`] : []),
+      ...(preserve > 0 ? ['--preserve-fds', String(preserve)] : []),
       ...['--process', join(this.dir, 'process.json'), this.found.record.containerId],
     ];
     if (unified) return words;
@@ -149,8 +173,18 @@ export async function signalEntry(
     if (isOver() || Date.now() > deadline) return;
     await Bun.sleep(2);
   }
+  if (signal === 'SIGKILL') await letGo(group, dir);
   await signalGroup(group, signal, runtimePid(dir));
   if (signal === 'SIGKILL') await awaitEmpty(group, KILL_DEADLINE_MS);
+}
+
+/**
+ * Takes the runtime out of the group of its command, once it has started that: it is to reap it and tell how it
+ * ended. Without it the first process of the host would reap, and the box could not end before.
+ */
+async function letGo(group: string, dir: string): Promise<void> {
+  const runtime = runtimePid(dir);
+  if (!Number.isNaN(runtime) && hasBegun(group, dir)) await moveInto(join(group, '..'), runtime);
 }
 
 /** Whether the program itself runs, not only the runtime that is about to start it. */
@@ -159,8 +193,9 @@ function hasBegun(group: string, dir: string): boolean {
   return processesOf(group).some((pid) => pid !== runtime && hasExecuted(pid));
 }
 
+/** The runtime that is in the group of its command; NaN where it is not. */
 function runtimePid(dir: string): number {
-  return Number(readText(join(dir, RUNTIME_PID)));
+  return Number.parseInt(readText(join(dir, RUNTIME_PID)) ?? '', 10);
 }
 
 /**

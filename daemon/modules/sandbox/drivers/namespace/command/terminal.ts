@@ -13,10 +13,15 @@ const MIB = 1024 * 1024;
 const HIGH_WATER = 4 * MIB;
 
 /** Starts a command on a terminal. */
-export function openTerminal(host: Host, found: Found, spec: ExecSpec, size: TerminalSize): Terminal {
-  const entry = new Entry(host, found, spec, size);
+export async function openTerminal(
+  host: Host,
+  found: Found,
+  spec: ExecSpec,
+  size: TerminalSize,
+): Promise<Terminal> {
+  const entry = await Entry.open(host, found, spec, { terminal: size });
   const channel = new Channel<Uint8Array>();
-  const brake = new Brake((frozen) => entry.freeze(frozen));
+  const brake = new Brake((frozen) => void entry.freeze(frozen));
   const child = Bun.spawn([...entry.argv], {
     env: { ...HOST_ENV, TERM: 'xterm-256color' },
     cwd: '/',

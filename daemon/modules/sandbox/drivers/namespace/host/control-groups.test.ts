@@ -84,7 +84,7 @@ describe('control groups', () => {
 
   test('of v2 are given limits', async () => {
     const groups = await unified();
-    writeLimits(groups, BOX, { cpu: 0.5, memoryMb: 64, pids: 9 });
+    await writeLimits(groups, BOX, { cpu: 0.5, memoryMb: 64, pids: 9 });
     expect(await file(groups, 'cpu', 'cpu.max')).toBe('50000 100000');
     expect(await file(groups, 'memory', 'memory.max')).toBe(String(64 * MIB));
     expect(await file(groups, 'pids', 'pids.max')).toBe('9');
@@ -92,7 +92,7 @@ describe('control groups', () => {
 
   test.each([32, 512])('of v1 are given limits, with swap, down or up from %i MB', async (before) => {
     const groups = await legacy(before * MIB);
-    writeLimits(groups, BOX, { cpu: 2, memoryMb: 64, pids: 9 });
+    await writeLimits(groups, BOX, { cpu: 2, memoryMb: 64, pids: 9 });
     expect(await file(groups, 'cpu', 'cpu.cfs_quota_us')).toBe('200000');
     expect(await file(groups, 'memory', 'memory.limit_in_bytes')).toBe(String(64 * MIB));
     expect(await file(groups, 'memory', 'memory.memsw.limit_in_bytes')).toBe(String(64 * MIB));
@@ -103,7 +103,7 @@ describe('control groups', () => {
     const groups = { ...(await unified()), controllers: {} };
     expect(missingControllers(groups)).toEqual(['cpu', 'memory', 'pids']);
     expect(limitsForRuntime(groups, { cpu: 1, memoryMb: 64, pids: 9 })).toEqual({});
-    writeLimits(groups, BOX, { cpu: 1, memoryMb: 64, pids: 9 });
+    await writeLimits(groups, BOX, { cpu: 1, memoryMb: 64, pids: 9 });
     expect(readUsage(groups, BOX, process.pid)).toMatchObject({ memoryBytes: 0, pids: 0 });
   });
 

@@ -126,11 +126,17 @@ export function resizeTerminal(
   }
 }
 
+/** The two ends of a pipe, as descriptors. */
+export interface Pipe {
+  readonly read: number;
+  readonly write: number;
+}
+
 /**
  * A pipe: its read end and its write end, both closed in programs that do not ask for them. Programs can open a
  * pipe again as /dev/stdout; the sockets that a runtime's own pipes are made of, they cannot. Errors: SyscallError.
  */
-export function makePipe(): { readonly read: number; readonly write: number } {
+export function makePipe(): Pipe {
   const ends = new Int32Array(2);
   call('pipe2', ends, O_CLOEXEC);
   const [read = -1, write = -1] = ends;

@@ -11,7 +11,7 @@ import { readRoutes } from './routes.ts';
 import { ruleset } from './ruleset.ts';
 import { addressOf, chooseSubnet, gatewayOf } from './subnet.ts';
 
-const CHECK_MS = 10 * SECOND_MS;
+const CHECK_MS = 5 * SECOND_MS;
 
 /**
  * The network of an instance's boxes: a bridge with a private subnet, and one nftables table. Nothing else of
@@ -36,7 +36,7 @@ export class Network {
     private readonly openDir: string,
     private readonly log: HostLog,
   ) {
-    this.mark = Bun.hash.wyhash(instance).toString(36).padStart(13, '0').slice(-8);
+    this.mark = markOf(instance);
     this.bridge = `svc${this.mark}`;
     this.table = `svc_${this.mark}`;
     this.leases = new Leases(join(dir, 'leases'));
@@ -214,6 +214,11 @@ export class Network {
       this.log('error', 'sandbox network could not be checked', { error: String(error) });
     }
   }
+}
+
+/** What sets the devices and the table of an instance apart: a device has a name of 15 letters at most. */
+export function markOf(instance: string): string {
+  return Bun.hash.wyhash(instance).toString(36).padStart(13, '0').slice(-8);
 }
 
 /** Runs commands of ip(8) in one process. */

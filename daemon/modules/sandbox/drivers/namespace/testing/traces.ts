@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { readMounts } from '../host/mounts.ts';
 import { idRangeOf } from '../host/user-namespace.ts';
+import { markOf } from '../network/network.ts';
 
 /** What boxes of an instance leave on a host, as counts. */
 export interface Traces {
@@ -15,6 +16,7 @@ export interface Traces {
 
 /** Counts what there is of an instance on this host. */
 export function tracesOf(instance: string, dataDir: string): Traces {
+  const mark = markOf(instance);
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   const { base, size } = idRangeOf(instance);
   const own = pids.filter((pid) => {
@@ -28,7 +30,9 @@ export function tracesOf(instance: string, dataDir: string): Traces {
     ).length,
     groups: groupsOf(instance),
     namespaces: new Set(own.map((pid) => linkOf(`/proc/${pid}/ns/net`))).size,
-    devices: (text('/proc/self/net/dev').match(/^\s*(veth|v[a-z0-9]{12}|svc)\S*:/gm) ?? []).length,
+    devices: (
+      text('/proc/self/net/dev').match(new RegExp(`^\\s*(svc${mark}|v${mark.slice(-4)})`, 'gm')) ?? []
+    ).length,
     files: countFiles(join(dataDir, 'boxes')),
   };
 }
