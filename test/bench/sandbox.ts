@@ -1,190 +1,165 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { sandboxLifecycle } from '../../src/api/sandbox/lifecycle.ts';
-import type { Client } from '../../src/client/client.ts';
-import { startDaemon } from '../support/daemon.ts';
-import { startDockerd } from '../support/dockerd.ts';
-import { clientOf, newSandbox, run } from '../support/scene.ts';
-import { median, quantile } from './kit/quantile.ts';
+import { startDaemon, type TestDaemon } from '../support/daemon.ts';
+import { dockerdMissing, startDockerd } from '../support/dockerd.ts';
+import { clientOf, newSandbox, run, until } from '../support/scene.ts';
+import { measureFloor } from './kit/floor.ts';
+import { namespaceMissing } from './kit/host.ts';
+import { median, quantile, timed } from './kit/quantile.ts';
 import { atLeast, atMost, digits, type Goal, type Line, Report } from './kit/report.ts';
 import { sizeFromEnv } from './kit/setting.ts';
 
 const ROUNDS = sizeFromEnv('BENCH_ROUNDS', 15);
-const CROWD = sizeFromEnv('BENCH_CROWD', 100);
-const REFILL_MS = 400;
+const COMMANDS = 5;
+const WARM = 4;
+/** What a box prepares after it answered, for its next command: nothing is measured meanwhile. */
+const SETTLE_MS = 150;
 
 /** Milliseconds of each round, by step. */
-type Times = Readonly<Record<'create' | 'command' | 'stop' | 'revive', number[]>>;
+type Times = Readonly<Record<'create' | 'command' | 'repeated' | 'stop' | 'revive' | 'remove', number[]>>;
 
-/** Sandboxes over HTTP on both drivers in one run, and a crowd of them. Needs root. */
+/** A daemon that is measured, what it took, and what has to be waited for before a round. */
+interface Place {
+  readonly daemon: TestDaemon;
+  readonly times: Times;
+  readonly ready: () => Promise<unknown>;
+}
+
+/**
+ * Sandboxes over HTTP: the namespace driver without and with a pool, and the docker driver on an engine of its own
+ * with an image of the same class (Debian with bash), by turns, in one run.
+ */
 export async function benchSandboxes(report: Report): Promise<void> {
-  const cold = await onDaemon({ SVC_SANDBOX_DRIVER: 'namespace', SVC_SANDBOX_WARM: '0' }, (client) =>
-    rounds(client, 0),
-  );
-  const warm = await onDaemon({ SVC_SANDBOX_DRIVER: 'namespace', SVC_SANDBOX_WARM: '4' }, (client) =>
-    rounds(client, REFILL_MS),
-  );
-  const engine = await startDockerd();
-  const env = {
-    SVC_SANDBOX_DRIVER: 'docker',
-    SVC_DOCKER_SOCKET: engine.socket,
-    SVC_SANDBOX_DOCKER_IMAGE: engine.image,
+  const missing = namespaceMissing();
+  if (missing) return console.log(`not measured: ${missing}`);
+  const engine = dockerdMissing() ? undefined : await startDockerd();
+  const places: Place[] = [];
+  try {
+    const open = async (env: Record<string, string>, ready: (daemon: TestDaemon) => Promise<unknown>) => {
+      const daemon = await startDaemon({ env: { SVC_LOG_LEVEL: 'info', ...env } });
+      const place: Place = { daemon, times: noTimes(), ready: () => ready(daemon) };
+      places.push(place);
+      return place;
+    };
+    const settle = () => Bun.sleep(SETTLE_MS);
+    const namespace = { SVC_SANDBOX_DRIVER: 'namespace' };
+    const cold = await open({ ...namespace, SVC_SANDBOX_WARM: '0' }, settle);
+    const warm = await open({ ...namespace, SVC_SANDBOX_WARM: String(WARM) }, poolIsFull);
+    const docker =
+      engine &&
+      (await open(
+        {
+          SVC_SANDBOX_DRIVER: 'docker',
+          SVC_DOCKER_SOCKET: engine.socket,
+          SVC_SANDBOX_DOCKER_IMAGE: await engine.debianImage(),
+        },
+        settle,
+      ));
+    for (let i = -1; i < ROUNDS; i++) for (const place of places) await round(place, i >= 0);
+    await print(report, cold.times, warm.times, docker?.times);
+  } finally {
+    for (const { daemon } of places) await daemon.stop();
+    await engine?.stop();
+  }
+}
+
+async function round({ daemon, times, ready }: Place, counts: boolean): Promise<void> {
+  const client = clientOf(daemon);
+  const step = async (name: keyof Times, work: () => Promise<unknown>) => {
+    const ms = await timed(work);
+    if (counts) times[name].push(ms);
   };
-  const docker = await onDaemon(env, (client) => rounds(client, 0)).finally(() => engine.stop());
+  let sandboxId = '';
+  const command = () => runTrue(client, sandboxId);
+  await ready();
+  await step('create', async () => {
+    sandboxId = await newSandbox(client);
+    await command();
+  });
+  const params = { sandboxId };
+  for (let i = 0; i < COMMANDS; i++) {
+    await Bun.sleep(SETTLE_MS);
+    await step('command', command);
+  }
+  for (let i = 0; i < COMMANDS; i++) await step('repeated', command);
+  await step('stop', () => client.call(sandboxLifecycle.StopSandbox, { params, body: {} }));
+  await step('revive', async () => {
+    await client.call(sandboxLifecycle.ReviveSandbox, { params, body: {} });
+    await command();
+  });
+  await step('remove', () => client.call(sandboxLifecycle.TerminateSandbox, { params, body: {} }));
+}
+
+async function runTrue(client: ReturnType<typeof clientOf>, sandboxId: string): Promise<void> {
+  const { code } = await run(client, sandboxId, 'true');
+  if (code !== 0) throw new Error(`true ended with ${code}`);
+}
+
+/** Waits until every box of the pool stands ready: their folders and records say so. */
+async function poolIsFull({ dataDir }: TestDaemon): Promise<void> {
+  const boxes = join(dataDir, 'boxes');
+  await until(() => readdirSync(boxes).filter((name) => isWarm(join(boxes, name))).length === WARM, 30_000);
+  await Bun.sleep(SETTLE_MS);
+}
+
+function isWarm(dir: string): boolean {
+  try {
+    return JSON.parse(readFileSync(join(dir, 'box.json'), 'utf8')).phase === 'warm';
+  } catch {
+    return false;
+  }
+}
+
+async function print(report: Report, cold: Times, warm: Times, docker: Times | undefined): Promise<void> {
+  const floor = await measureFloor();
+  const boxMs = floor.spawnMs + (floor.overlayMs ?? 0);
+  const line = (
+    what: string,
+    step: keyof Times,
+    { times = cold, floorMs, goals }: { times?: Times; floorMs?: number; goals?: Goals } = {},
+  ): Line => {
+    const p50 = median(times[step]);
+    const peer = median(docker?.[step] ?? []);
+    const cells = [p50, quantile(times[step], 0.95), p50 / (floorMs ?? Number.NaN), peer, peer / p50];
+    return { what, cells: cells.map(digits), goals: goals?.(p50, peer / p50) };
+  };
   report.table({
     title: 'sandboxes over HTTP',
-    columns: ['p50 ms', 'p95 ms', 'docker', 'ratio'],
+    columns: ['p50 ms', 'p95 ms', 'x floor', 'docker', 'x faster'],
     lines: [
-      line('create to first command, cold', cold.create, docker.create, (p50, ratio) => [
-        atMost(p50, 90, 'ms'),
-        atLeast(ratio, 4, 'x'),
-      ]),
-      line('create to first command, warm', warm.create, docker.create, (p50, ratio) => [
-        atMost(p50, 20, 'ms'),
-        atLeast(ratio, 15, 'x'),
-      ]),
-      line('a command', cold.command, docker.command, (p50) => [atMost(p50, 15, 'ms')]),
-      line('stop', cold.stop, docker.stop),
-      line('revive to first command', cold.revive, docker.revive),
+      line('create to first command, cold', 'create', {
+        floorMs: boxMs,
+        goals: (p50, ratio) => [atMost(p50, 90, 'ms'), ...ifKnown(ratio, 4)],
+      }),
+      line('create to first command, warm', 'create', {
+        times: warm,
+        floorMs: boxMs,
+        goals: (p50, ratio) => [atMost(p50, 20, 'ms'), ...ifKnown(ratio, 15)],
+      }),
+      line('a command', 'command', { floorMs: floor.spawnMs, goals: (p50) => [atMost(p50, 15, 'ms')] }),
+      line('a command right after another', 'repeated', {
+        floorMs: floor.spawnMs,
+        goals: (p50) => [atMost(p50, 15, 'ms')],
+      }),
+      line('stop', 'stop'),
+      line('revive to first command', 'revive', { floorMs: boxMs }),
+      line('remove', 'remove'),
+    ],
+    notes: [
+      `floor: fork and exec of true ${digits(floor.spawnMs)} ms, and an overlay mount ${digits(floor.overlayMs ?? Number.NaN)} ms`,
     ],
   });
-  await onDaemon({ SVC_SANDBOX_DRIVER: 'namespace', SVC_SANDBOX_WARM: '0' }, (client, pid) =>
-    crowd(client, pid, report),
-  );
 }
 
-async function onDaemon<T>(
-  env: Record<string, string>,
-  work: (client: Client, pid: number) => Promise<T>,
-): Promise<T> {
-  const daemon = await startDaemon({ env: { ...env, SVC_LOG_LEVEL: 'warn' } });
-  try {
-    return await work(clientOf(daemon), daemon.pid);
-  } finally {
-    await daemon.stop();
-  }
+type Goals = (p50: number, ratio: number) => Goal[];
+
+function ifKnown(ratio: number, limit: number): Goal[] {
+  return Number.isNaN(ratio) ? [] : [atLeast(ratio, limit, 'x docker')];
 }
 
-async function rounds(client: Client, pauseMs: number): Promise<Times> {
-  const times: Times = { create: [], command: [], stop: [], revive: [] };
-  for (let i = -2; i < ROUNDS; i++) {
-    await Bun.sleep(pauseMs);
-    const one = await round(client);
-    if (i >= 0) for (const step of Object.keys(times) as Array<keyof Times>) times[step].push(one[step]);
-  }
-  return times;
+function noTimes(): Times {
+  return { create: [], command: [], repeated: [], stop: [], revive: [], remove: [] };
 }
 
-async function round(client: Client): Promise<Record<keyof Times, number>> {
-  const start = performance.now();
-  const sandboxId = await newSandbox(client);
-  await run(client, sandboxId, 'true');
-  const create = performance.now() - start;
-  const command = await timed(() => run(client, sandboxId, 'true'));
-  const stop = await timed(() =>
-    client.call(sandboxLifecycle.StopSandbox, { params: { sandboxId }, body: {} }),
-  );
-  const revive = await timed(async () => {
-    await client.call(sandboxLifecycle.ReviveSandbox, { params: { sandboxId }, body: {} });
-    await run(client, sandboxId, 'true');
-  });
-  await client.call(sandboxLifecycle.TerminateSandbox, { params: { sandboxId }, body: {} });
-  return { create, command, stop, revive };
-}
-
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const start = performance.now();
-  await work();
-  return performance.now() - start;
-}
-
-function line(
-  what: string,
-  times: readonly number[],
-  peer: readonly number[],
-  goals?: (p50: number, ratio: number) => Goal[],
-): Line {
-  const p50 = median(times);
-  const ratio = median(peer) / p50;
-  return {
-    what,
-    cells: [p50, quantile(times, 0.95), median(peer), ratio].map(digits),
-    goals: goals?.(p50, ratio),
-  };
-}
-
-/** Many sandboxes at once, and what is left of them. */
-async function crowd(client: Client, pid: number, report: Report): Promise<void> {
-  const before = traces();
-  const memoryBefore = availableMb();
-  const rssBefore = rssMb(pid);
-  const start = performance.now();
-  const ids = await Promise.all(Array.from({ length: CROWD }, () => newSandbox(client)));
-  const madeMs = performance.now() - start;
-  const results = await Promise.all(ids.map((id) => run(client, id, 'echo here')));
-  if (results.some(({ stdout }) => stdout !== 'here\n'))
-    throw new Error('a sandbox of the crowd did not answer');
-  const eachMb = (memoryBefore - availableMb()) / CROWD;
-  const daemonMb = rssMb(pid) - rssBefore;
-  await Promise.all(
-    ids.map((sandboxId) =>
-      client.call(sandboxLifecycle.TerminateSandbox, { params: { sandboxId }, body: {} }),
-    ),
-  );
-  const left = Object.entries(traces()).filter(
-    ([kind, count]) => count > (before[kind as keyof typeof before] ?? 0),
-  );
-  report.table({
-    title: `${CROWD} sandboxes at once`,
-    columns: ['figure'],
-    lines: [
-      { what: 'ms until all run', cells: [digits(madeMs)] },
-      { what: 'MB of memory each, all in all', cells: [digits(eachMb)], goals: [atMost(eachMb, 6, 'MB')] },
-      { what: 'MB that the daemon grew', cells: [digits(daemonMb)] },
-      {
-        what: 'kinds of traces left after removal',
-        cells: [String(left.length)],
-        goals: [atMost(left.length, 0, '')],
-      },
-    ],
-    notes: left.map(([kind, count]) => `${kind}: ${count}`),
-  });
-  if (left.length > 0) throw new Error('sandboxes left traces');
-}
-
-/** Mounts, network devices, control groups and processes of sandboxes on this host. */
-function traces() {
-  const lines = (path: string, pattern: RegExp) =>
-    readFileSync(path, 'utf8')
-      .split('\n')
-      .filter((text) => pattern.test(text)).length;
-  const inits = readdirSync('/proc').filter(
-    (name) => /^\d+$/.test(name) && commandOf(name).includes('/.svc/init'),
-  );
-  return {
-    mounts: lines('/proc/mounts', /boxes\//),
-    ports: readdirSync('/sys/class/net').filter((name) => existsSync(`/sys/class/net/${name}/brport`)).length,
-    inits: inits.length,
-  };
-}
-
-function commandOf(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
-function availableMb(): number {
-  return Number(/MemAvailable:\s+(\d+)/.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1]) / 1024;
-}
-
-function rssMb(pid: number): number {
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
-}
-
-if (import.meta.main) {
-  const report = new Report();
-  await benchSandboxes(report);
-  report.close();
-}
+if (import.meta.main) await Report.of(benchSandboxes);

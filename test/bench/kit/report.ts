@@ -39,6 +39,13 @@ export class Report {
   private met = 0;
   private readonly missed: string[] = [];
 
+  /** Runs a benchmark as a program. */
+  static async of(benchmark: (report: Report) => Promise<void>): Promise<void> {
+    const report = new Report();
+    await benchmark(report);
+    report.close();
+  }
+
   table({ title, columns, lines, notes = [] }: Table): void {
     const width = Math.max(...lines.map(({ what }) => what.length), title.length) + 2;
     const heads = columns.map((head) => head.padStart(CELL)).join('');

@@ -75,6 +75,13 @@ describe.skipIf(missing !== undefined)(
       expect(report.ipv6).toBe('0');
     });
 
+    test('goes on for a box when others come and go', () => {
+      const { internet, before, between, after } = report.afterChanges;
+      expect(internet).toBe('hello');
+      expect(before).toMatch(/^link\/ether 02:/);
+      expect([between, after]).toEqual([before, before]);
+    });
+
     test('stands again when somebody has wiped out the rules of the host', () => {
       expect(report.afterFlush).toEqual({ hostUplink: 'refused', internet: 'hello' });
     });

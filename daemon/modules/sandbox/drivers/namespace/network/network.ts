@@ -142,8 +142,10 @@ export class Network {
     const subnet = this.chooseSubnet();
     await this.applyRules(subnet);
     const address = `${formatAddress(gatewayOf(subnet))}/${subnet.prefix}`;
-    const add = this.isBridgeUp() ? [] : [`link add ${this.bridge} type bridge mcast_snooping 0`];
-    await ip([...add, `addr replace ${address} dev ${this.bridge}`]);
+    // Without an address of its own a bridge has that of one of its boxes, and changes it when boxes come and go:
+    // the others would go on sending to the old one.
+    const add = `link add ${this.bridge} address ${hardwareAddress(this.instance)} type bridge mcast_snooping 0`;
+    await ip([...(this.isBridgeUp() ? [] : [add]), `addr replace ${address} dev ${this.bridge}`]);
     for (const [name, value] of BRIDGE_SETTINGS)
       writeFileSync(`/proc/sys/net/${name.replace('*', this.bridge)}`, value);
     await ip([`link set ${this.bridge} up`]);
@@ -219,6 +221,12 @@ export class Network {
 /** What sets the devices and the table of an instance apart: a device has a name of 15 letters at most. */
 export function markOf(instance: string): string {
   return Bun.hash.wyhash(instance).toString(36).padStart(13, '0').slice(-8);
+}
+
+/** A locally administered unicast address that an instance's bridge always has. */
+function hardwareAddress(instance: string): string {
+  const hash = Bun.hash.wyhash(`bridge ${instance}`).toString(16).padStart(16, '0');
+  return `02:${hash.slice(0, 10).match(/../g)?.join(':')}`;
 }
 
 /** Runs commands of ip(8) in one process. */

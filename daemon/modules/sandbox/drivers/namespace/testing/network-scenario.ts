@@ -13,6 +13,8 @@ export interface NetworkReport {
   readonly fromHostToBox: string;
   readonly interfacesOfDenied: string;
   readonly ipv6: string;
+  /** What the first box reaches when others have come and gone, and the bridge's address before and after. */
+  readonly afterChanges: Readonly<Record<string, string>>;
   readonly afterFlush: Readonly<Record<string, string>>;
   readonly rxBytes: number;
   readonly left: { readonly links: string; readonly tables: string };
@@ -77,6 +79,7 @@ const report: NetworkReport = {
   interfacesOfDenied: await text(driver, denied.id, 'tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d " "'),
   ipv6: await text(driver, first, 'grep -c eth0 /proc/net/if_inet6 || true'),
   rxBytes: (await driver.stats(first)).networkRxBytes,
+  afterChanges: await changeAndLook(),
   afterFlush: await flushAndLook(),
   left: await clean(),
 };
@@ -90,6 +93,19 @@ async function all(questions: Record<string, Promise<string>>): Promise<Record<s
 
 function listenProgram(): string {
   return '$| = 1; my $s = IO::Socket::INET->new(LocalAddr => "0.0.0.0", LocalPort => 7000, Listen => 5, ReuseAddr => 1) or die; print "up\\n"; while (my $c = $s->accept) { print $c "box\\n"; close $c }';
+}
+
+async function changeAndLook(): Promise<Record<string, string>> {
+  const address = () =>
+    Bun.spawnSync(['sh', '-c', "ip -o link show type bridge | grep -o 'link/ether [^ ]*'"])
+      .stdout.toString()
+      .trim();
+  const before = address();
+  const others = Array.from({ length: 6 }, () => boxSpec('host', { network: 'allow' }));
+  for (const spec of others) await driver.create(spec);
+  const between = address();
+  for (const { id } of others) await driver.remove(id);
+  return { internet: await probe(first, LAB.internet), before, between, after: address() };
 }
 
 async function flushAndLook(): Promise<Record<string, string>> {
