@@ -64,6 +64,7 @@ const group = {
     stream: 'websocket',
   }),
   Later: endpoint({ ...here, id: 'Later', method: 'GET', path: '/v1/later', response: reply, unbuilt: true }),
+  Letter: endpoint({ ...here, id: 'Letter', method: 'GET', path: '/v1/letter', response: reply }),
   Twin: endpoint({
     ...here,
     id: 'Twin',
@@ -96,6 +97,12 @@ const routes = implement(group, {
   Doc: ({ params }) => ({ said: params.name }),
   Chat: ({ body }) => ({ said: body.model }),
   Ticks: ({ signal }) => sse(ticks(), { signal }),
+  Letter: ({ headers }) => {
+    headers.set('cache-control', 'no-store');
+    headers.append('set-cookie', 'a=1');
+    headers.append('set-cookie', 'b=2');
+    return new Response('{}', { headers: { 'cache-control': 'no-store', 'set-cookie': 'c=3' } });
+  },
   Socket: () => new EchoSession(),
   Twin: ({ params }) => ({ said: params.id }),
 });
@@ -175,6 +182,13 @@ describe('an operation', () => {
     );
     expect(await response.json()).toEqual({ said: 'org_me a/b hi 3' });
     expect(response.headers.get('x-request-id')).toBe('mine-1');
+  });
+
+  test('that answers by itself gives each header once, and every cookie', async () => {
+    const { headers } = await call('/v1/letter', { headers: { 'x-request-id': 'mine-2' } });
+    expect(headers.get('x-request-id')).toBe('mine-2');
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.getSetCookie().toSorted()).toEqual(['a=1', 'b=2', 'c=3']);
   });
 
   test('takes its aliases too', async () => {

@@ -7,8 +7,9 @@ import { createDockerDriver } from '../../daemon/modules/sandbox/drivers/docker/
 import type { BoxSpec, SandboxDriver } from '../../daemon/modules/sandbox/drivers/driver.ts';
 import { newId } from '../../src/kit/id.ts';
 import { startDockerd, type TestDockerd } from '../support/dockerd.ts';
+import { sizeFromEnv } from './kit/setting.ts';
 
-const ROUNDS = 15;
+const ROUNDS = sizeFromEnv('BENCH_ROUNDS', 6);
 const EXECS = 5;
 const MIB = 1024 * 1024;
 

@@ -1,12 +1,14 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BoxSpec, SandboxDriver } from '../../daemon/modules/sandbox/drivers/driver.ts';
+import { idRangeOf } from '../../daemon/modules/sandbox/drivers/namespace/host/user-namespace.ts';
 import { createNamespaceDriver } from '../../daemon/modules/sandbox/drivers/namespace/index.ts';
 import { openNetworkLab } from '../../daemon/modules/sandbox/drivers/namespace/testing/network-lab.ts';
 import { tracesOf } from '../../daemon/modules/sandbox/drivers/namespace/testing/traces.ts';
 import { newId } from '../../src/kit/id.ts';
+import { memoryOf, processesOfUsers } from './kit/processes.ts';
 import { quantile } from './kit/quantile.ts';
 import { atLeast, atMost, digits, type Line, Report } from './kit/report.ts';
 import { sizeFromEnv } from './kit/setting.ts';
@@ -158,7 +160,7 @@ async function measureMany(
   await inTurns(specs, 8, (spec) => driver.create(spec).then(() => undefined));
   const created = performance.now() - start;
   const each = (memory() - before) / BOXES / MIB;
-  const rss = residentOf(instance, dataDir) / BOXES / MIB;
+  const rss = residentOf(instance) / BOXES / MIB;
   const [first] = specs;
   const commands = performance.now();
   await Promise.all(Array.from({ length: 50 }, () => runTrue(driver, first?.id ?? '')));
@@ -283,19 +285,10 @@ function memory(): number {
   return of('MemTotal') - of('MemAvailable');
 }
 
-function residentOf(instance: string, dataDir: string): number {
-  const pids = readdirSync(join(dataDir, 'boxes'))
-    .filter((name) => !name.startsWith('.'))
-    .map(
-      (name) =>
-        JSON.parse(readFileSync(join(dataDir, 'boxes', name, 'box.json'), 'utf8')).init?.pid as number,
-    );
-  if (tracesOf(instance, dataDir).processes !== pids.length)
-    throw new Error('boxes have more than one process');
-  return pids.reduce((sum, pid) => {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    return sum + Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1_024;
-  }, 0);
+/** The processes of all boxes, in bytes: their first ones, and those that wait for a command. */
+function residentOf(instance: string): number {
+  const { base, size } = idRangeOf(instance);
+  return memoryOf(processesOfUsers(base, size)).residentMb * MIB;
 }
 
 if (import.meta.main) await (process.argv[2] ? measure() : benchNamespaceDriver());

@@ -103,7 +103,7 @@ async function measure(requests: readonly Wanted[], daemon: TestDaemon, bare: Ba
 
 async function compare({ svc, bare }: Pair, callers: number) {
   const rounds = sizeFromEnv('BENCH_EDGE_ROUNDS', 5);
-  const ms = sizeFromEnv('BENCH_EDGE_MS', 300);
+  const ms = sizeFromEnv('BENCH_EDGE_MS', 250);
   for (const target of [svc, bare]) await applyLoad(target, callers, WARM_UP_MS);
   const figures = { svc: [] as LoadFigures[], bare: [] as LoadFigures[] };
   for (let round = 0; round < rounds; round++) {

@@ -4,14 +4,14 @@ import { sandboxLifecycle } from '../../src/api/sandbox/lifecycle.ts';
 import { startDaemon, type TestDaemon } from '../support/daemon.ts';
 import { dockerdMissing, startDockerd } from '../support/dockerd.ts';
 import { clientOf, newSandbox, run, until } from '../support/scene.ts';
-import { measureFloor } from './kit/floor.ts';
+import { type Floor, measureFloor } from './kit/floor.ts';
 import { namespaceMissing } from './kit/host.ts';
 import { median, quantile, timed } from './kit/quantile.ts';
 import { atLeast, atMost, digits, type Goal, type Line, Report } from './kit/report.ts';
 import { sizeFromEnv } from './kit/setting.ts';
 
-const ROUNDS = sizeFromEnv('BENCH_ROUNDS', 15);
-const COMMANDS = 5;
+const ROUNDS = sizeFromEnv('BENCH_ROUNDS', 10);
+const COMMANDS = 3;
 const WARM = 4;
 /** What a box prepares after it answered, for its next command: nothing is measured meanwhile. */
 const SETTLE_MS = 150;
@@ -33,6 +33,7 @@ interface Place {
 export async function benchSandboxes(report: Report): Promise<void> {
   const missing = namespaceMissing();
   if (missing) return console.log(`not measured: ${missing}`);
+  const floor = await measureFloor();
   const engine = dockerdMissing() ? undefined : await startDockerd();
   const places: Place[] = [];
   try {
@@ -57,7 +58,7 @@ export async function benchSandboxes(report: Report): Promise<void> {
         settle,
       ));
     for (let i = -1; i < ROUNDS; i++) for (const place of places) await round(place, i >= 0);
-    await print(report, cold.times, warm.times, docker?.times);
+    print(report, floor, cold.times, warm.times, docker?.times);
   } finally {
     for (const { daemon } of places) await daemon.stop();
     await engine?.stop();
@@ -111,8 +112,7 @@ function isWarm(dir: string): boolean {
   }
 }
 
-async function print(report: Report, cold: Times, warm: Times, docker: Times | undefined): Promise<void> {
-  const floor = await measureFloor();
+function print(report: Report, floor: Floor, cold: Times, warm: Times, docker: Times | undefined): void {
   const boxMs = floor.spawnMs + (floor.overlayMs ?? 0);
   const line = (
     what: string,
