@@ -34,6 +34,16 @@ export function terminalRules(scene: Scene): void {
       expect(await within(terminal.exited, 10_000)).toMatchObject({ code: 130, signal: 'SIGINT' });
     });
 
+    test('is the own terminal of its program, and loses nothing of its output', async () => {
+      for (let i = 0; i < 10; i++) {
+        const terminal = await open(scene, `tty; echo named >/dev/tty; echo last ${i}`);
+        await terminal.until(`last ${i}`);
+        await terminal.until('/dev/pts/');
+        await terminal.until('named');
+        expect(await terminal.exited).toEqual({ code: 0 });
+      }
+    });
+
     test('ends with the code of its program', async () => {
       const terminal = await open(scene, 'read line; echo "got $line"; exit 4');
       await terminal.write('hällo\r');

@@ -55,7 +55,8 @@ export async function namespaceDriver(host: Host, warm: number): Promise<Sandbox
       const record = isSafeName(id) ? readRecord(boxes.dirOf(id)) : undefined;
       return record && attachDetached(host, { dir: boxes.dirOf(id), record }, ref);
     },
-    openTerminal: async (id, spec, size) => started(() => openTerminal(host, boxes.running(id), spec, size)),
+    openTerminal: async (id, spec, size) =>
+      started(() => openTerminal(host, starters, boxes.running(id), spec, size)),
     async close() {
       await starters.close();
       await pool.close();

@@ -7,6 +7,7 @@ import { findGroups, type Groups, missingControllers } from './host/control-grou
 import { exists, readText } from './host/files.ts';
 import { findProgram, run } from './host/run.ts';
 import { findRuntime, knownWeakness, type Runtime } from './host/runtime.ts';
+import { foreignDrops } from './network/firewall.ts';
 import { findResolvers } from './network/resolvers.ts';
 
 const RUNTIME_PACKAGES = { apt: ['crun'], dnf: ['crun'], apk: ['crun'] };
@@ -65,6 +66,7 @@ export async function probeHost(
     groupFinding(groups),
     fileFinding('seccomp', /^Seccomp:/m.test(readText('/proc/self/status') ?? '')),
     ...networkFindings(known),
+    ...(await firewallFindings(known)),
     await diskFinding(dataDir),
     {
       check: 'disk_limit',
@@ -177,6 +179,15 @@ function networkFindings(host: Host | undefined): Finding[] {
       ? { check: 'dns', status: 'ok', message: `boxes ask ${servers.join(', ')}` }
       : degraded('dns', 'every name server of this host is on the host itself: boxes cannot look up names'),
   ];
+}
+
+/** A chain that accepts does not overrule one that drops: where another program filters, boxes depend on it. */
+async function firewallFindings(host: Host | undefined): Promise<Finding[]> {
+  const drops = await foreignDrops(host?.network.table ?? '');
+  const bridge = host?.network.bridge ?? '<bridge>';
+  if (drops.length === 0) return [];
+  const message = `${drops.join(', ')} drops forwarded packets: boxes reach nothing until it accepts those from and to ${bridge} (with Docker: iptables -I DOCKER-USER -i ${bridge} -j ACCEPT, and the same with -o)`;
+  return [{ check: 'firewall', status: 'degraded', message }];
 }
 
 async function diskFinding(dataDir: string): Promise<Finding> {

@@ -4,9 +4,13 @@ export type Code =
   | { readonly jump: Jump; readonly to: string }
   | { readonly label: string };
 
-/** A jump by a distance: one or more bytes of opcode before one of distance, or a word that has it in some bits. */
+/**
+ * A jump by a distance: an opcode before one byte of distance; the second byte of an opcode before four; or a word
+ * that has the distance in some of its bits.
+ */
 export type Jump =
   | { readonly x64: number }
+  | { readonly x64Far: number }
   | { readonly arm64: number; readonly shift: number; readonly bits: number };
 
 const LOAD_ADDRESS = 0x400000;
@@ -99,11 +103,13 @@ function assemble(parts: readonly Code[]): Uint8Array {
 function lengthOf(part: Code): number {
   if ('label' in part) return 0;
   if (!('jump' in part)) return part.length;
+  if ('x64Far' in part.jump) return 6;
   return 'x64' in part.jump ? 2 : 4;
 }
 
 /** On x64 the distance counts from the next instruction, in bytes; on arm64 from this one, in words. */
 function jumpBytes(jump: Jump, distance: number): number[] {
+  if ('x64Far' in jump) return [0x0f, jump.x64Far, ...word(distance - 6)];
   if ('x64' in jump) {
     const relative = distance - 2;
     if (!(relative >= -128 && relative <= 127)) throw new Error('a jump is too far');

@@ -27,11 +27,13 @@ export class Pool {
     private readonly size: number,
   ) {}
 
-  /** Takes over the boxes that an earlier daemon left waiting, and begins to fill up. */
+  /** Takes over the boxes that an earlier daemon left waiting, removes the dead ones, and begins to fill up. */
   adopt(): void {
     for (const { name, dir } of boxFolders(this.host.layout)) {
       const record = readRecord(dir);
-      if (record?.phase === 'warm' && record.id === name && isRunning(record)) this.add(name, record);
+      if (record?.phase !== 'warm' || record.id !== name) continue;
+      if (isRunning(record)) this.add(name, record);
+      else this.drop(name);
     }
     this.refillLater();
   }
@@ -39,17 +41,14 @@ export class Pool {
   /** A box for this request, in its place and with its record; undefined when none fits. */
   async take(spec: BoxSpec, image: StoredImage): Promise<BoxRecord | undefined> {
     if (spec.image !== HOST_IMAGE) return undefined;
-    for (let name = this.names.shift(); name; name = this.names.shift()) {
+    for (const name of [...this.names]) {
       const record = readRecord(this.boxes().dirOf(name));
-      if (record?.phase !== 'warm' || !isRunning(record)) continue;
-      if (!this.fits(record, spec, image)) {
-        this.names.push(name);
-        return undefined;
-      }
-      const taken = await this.handOut(name, record, spec);
-      if (taken) {
+      if (record?.phase !== 'warm' || !isRunning(record) || this.isStale(record, image)) this.drop(name);
+      else if ((spec.network === 'allow' && this.isConnected()) === isConnected(record)) {
+        this.forget(name);
+        const taken = await this.handOut(name, record, spec);
         this.refillLater();
-        return taken;
+        if (taken) return taken;
       }
     }
     this.refillLater();
@@ -64,9 +63,27 @@ export class Pool {
     await Promise.all(this.names.splice(0).map((name) => this.boxes().remove(name)));
   }
 
-  private fits(record: BoxRecord, spec: BoxSpec, image: StoredImage): boolean {
-    const connected = spec.network === 'allow' && !this.host.network.missing();
-    return record.image.id === image.info.id && connected === (record.address !== undefined);
+  /** Whether a box waits for nobody any more: of an older image, or of a time when the host had another network. */
+  private isStale(record: BoxRecord, image: StoredImage): boolean {
+    return record.image.id !== image.info.id || isConnected(record) !== this.isConnected();
+  }
+
+  private isConnected(): boolean {
+    return this.host.network.missing() === undefined;
+  }
+
+  private forget(name: string): void {
+    const at = this.names.indexOf(name);
+    if (at >= 0) this.names.splice(at, 1);
+  }
+
+  private drop(name: string): void {
+    this.forget(name);
+    this.boxes()
+      .remove(name)
+      .catch((error: unknown) =>
+        this.host.log('warn', 'a waiting sandbox stays', { name, error: String(error) }),
+      );
   }
 
   private async handOut(name: string, record: BoxRecord, spec: BoxSpec): Promise<BoxRecord | undefined> {
@@ -118,4 +135,8 @@ export class Pool {
     const dir = this.boxes().dirOf(id);
     this.add(id, await this.boxes().lock.run(id, () => this.boxes().make(dir, spec, image, 'warm')));
   }
+}
+
+function isConnected(record: BoxRecord): boolean {
+  return record.address !== undefined;
 }

@@ -1,12 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { invalid } from '../../../../../../src/errors/app-error.ts';
-import type { ExecSpec, TerminalSize } from '../../driver.ts';
+import type { ExecSpec } from '../../driver.ts';
 import { BOX_UID } from '../host/user-namespace.ts';
 
 /** A process in the words of the OCI runtime specification (config.md, Process). */
 export interface ProcessSpec {
-  readonly terminal: boolean;
-  readonly consoleSize?: { readonly height: number; readonly width: number };
   readonly user: { readonly uid: number; readonly gid: number; readonly umask?: number };
   readonly args: readonly string[];
   readonly env: readonly string[];
@@ -49,13 +47,13 @@ export interface Surroundings {
 }
 
 /** The process of a command: the whole of it, because `exec` of a runtime inherits only a part from the box. */
-export function processSpec(around: Surroundings, spec: ExecSpec, terminal?: TerminalSize): ProcessSpec {
+export function processSpec(around: Surroundings, spec: ExecSpec, onTerminal = false): ProcessSpec {
   const uid = spec.uid ?? BOX_UID;
   const gid = spec.gid ?? (spec.uid === undefined ? BOX_UID : uid);
   const env = {
     PATH,
     LANG: 'C.UTF-8',
-    ...(terminal && { TERM: 'xterm-256color' }),
+    ...(onTerminal && { TERM: 'xterm-256color' }),
     ...(uid === 0 && { HOME: '/root', USER: 'root' }),
     ...(uid === BOX_UID && { HOME: '/home/svc', USER: 'svc' }),
     ...around.env,
@@ -63,8 +61,6 @@ export function processSpec(around: Surroundings, spec: ExecSpec, terminal?: Ter
   };
   refuseNul({ argv: spec.argv, cwd: [spec.cwd ?? ''], env: Object.entries(env).flat() });
   return {
-    terminal: terminal !== undefined,
-    ...(terminal && { consoleSize: { height: terminal.rows, width: terminal.cols } }),
     user: { uid, gid, umask: 0o022 },
     args: spec.argv,
     env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
@@ -86,7 +82,6 @@ function refuseNul(fields: Readonly<Record<string, readonly string[]>>): void {
 /** The first process of a box: root inside by number, without a single capability. */
 export function initProcessSpec(path: string): ProcessSpec {
   return {
-    terminal: false,
     user: { uid: 0, gid: 0 },
     args: [path],
     env: [],

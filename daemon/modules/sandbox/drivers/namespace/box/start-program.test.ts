@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { closeSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
+import { openPseudoTerminal } from '../host/pseudo-terminal.ts';
 import { findProgram } from '../host/run.ts';
 import { type Order, orderBytes, startProgram } from './start-program.ts';
 
@@ -73,6 +75,34 @@ describe.each(MACHINES)('the start program for %s', (architecture, emulator) => 
     ['no PATH', { env: [] }, [2, 1]],
   ])('tells why when it is given %s', async (_, order, said) => {
     expect(await run(orderOf(order))).toEqual({ stdout: '', code: 127, said });
+  });
+
+  test.skipIf(process.getuid?.() !== 0)('takes a terminal as its own', async () => {
+    const { master, path } = openPseudoTerminal(process.pid, 0, 0, { rows: 12, cols: 34 });
+    const output = (async () => {
+      let text = '';
+      try {
+        for await (const bytes of Bun.file(master).stream()) text += new TextDecoder().decode(bytes);
+      } catch {
+        // Nobody has the other end any more.
+      }
+      return text;
+    })();
+    const argv = [
+      'sh',
+      '-c',
+      'tty; stty size; echo to the terminal >/dev/tty; ls /proc/self/fd | tr "\\n" " "',
+    ];
+    const { stdout, code, said } = await run(orderOf({ argv, terminal: path }));
+    expect({ stdout, code, said }).toEqual({ stdout: '', code: 0, said: [] });
+    expect((await output).split('\r\n')).toEqual([
+      path,
+      '12 34',
+      'to the terminal',
+      expect.stringMatching(/^0 1 2 /),
+    ]);
+    closeSync(master);
+    expect((await run(orderOf({ terminal: '/dev/pts/4444' }))).said).toEqual([2, 2]);
   });
 
   test('ends when it is told nothing', async () => {

@@ -10,20 +10,23 @@ export const STATUS_FD = 4;
 
 const AREA = { address: 0x10000000, size: 0x400000 } as const;
 const AREA_END = AREA.address + AREA.size;
-const CANDIDATES_AT = 24;
-/** What the status tells: the directory could not be entered, or no candidate could be executed. */
-export const STEPS = ['cwd', 'program'] as const;
+const TERMINAL_AT = 24;
+const CANDIDATES_AT = 32;
+/** Which step the status tells of: entering the directory, executing a candidate, opening the terminal. */
+export const STEPS = ['cwd', 'program', 'terminal'] as const;
 
 /** What a process is to become. */
 export interface Order {
   readonly cwd: string;
   readonly argv: readonly string[];
   readonly env: readonly string[];
+  /** The terminal that it gets as stdin, stdout, stderr and controlling terminal, as a path inside. */
+  readonly terminal?: string;
 }
 
 /**
  * A program that waits in a box until it is told what to become: it reads an order (`orderBytes`) to the end,
- * enters the directory and executes the first candidate that there is. An empty order, which is also what a
+ * takes its terminal, enters the directory and executes the first candidate that there is. An empty order, which is also what a
  * daemon leaves that died, ends it. Errors: an architecture it is not written for.
  */
 export function startProgram(architecture: string = process.arch): Uint8Array {
@@ -35,11 +38,14 @@ export function startProgram(architecture: string = process.arch): Uint8Array {
 
 /**
  * An order as the program wants it: an image of its memory, with the addresses of the directory, argv, the
- * environment and the candidates in front. Undefined when it does not fit.
+ * environment, the terminal (0 for none) and the candidates in front. Undefined when it does not fit.
  */
-export function orderBytes({ cwd, argv, env }: Order): Uint8Array | undefined {
+export function orderBytes({ cwd, argv, env, terminal }: Order): Uint8Array | undefined {
   const candidates = candidatesOf(argv[0] ?? '', env);
-  const texts = [cwd, ...argv, ...env, ...candidates].map((text) => new TextEncoder().encode(`${text}\0`));
+  const last = terminal === undefined ? [] : [terminal];
+  const texts = [cwd, ...argv, ...env, ...candidates, ...last].map((text) =>
+    new TextEncoder().encode(`${text}\0`),
+  );
   const argvAt = CANDIDATES_AT + 8 * (candidates.length + 1);
   const envAt = argvAt + 8 * (argv.length + 1);
   const textsAt = envAt + 8 * (env.length + 1);
@@ -59,7 +65,8 @@ export function orderBytes({ cwd, argv, env }: Order): Uint8Array | undefined {
   put(0, [addresses[0] ?? 0, AREA.address + argvAt, AREA.address + envAt]);
   put(argvAt, addresses.slice(1, 1 + argv.length));
   put(envAt, addresses.slice(1 + argv.length, 1 + argv.length + env.length));
-  put(CANDIDATES_AT, addresses.slice(1 + argv.length + env.length));
+  put(CANDIDATES_AT, addresses.slice(1 + argv.length + env.length, texts.length - last.length));
+  put(TERMINAL_AT, terminal === undefined ? [0] : addresses.slice(-1));
   return bytes;
 }
 
@@ -103,12 +110,34 @@ const X64_CODE: Code[] = [
   [0xbf, ...word(ORDER_FD)], // mov edi, order
   SYSCALL,
   [0xbb, ...word(AREA.address)], // mov ebx, area
+  [0x48, 0x83, 0x7b, TERMINAL_AT, 0x00], // cmp qword [rbx + 24], 0
+  { jump: { x64: 0x74 }, to: 'plain' }, // je plain: no terminal
+  [0xb8, ...word(112)], // mov eax, 112 (setsid: it may be the leader already)
+  SYSCALL,
+  [0xb8, ...word(2)], // mov eax, 2 (open: the first terminal of a leader is its own)
+  [0x48, 0x8b, 0x7b, TERMINAL_AT], // mov rdi, [rbx + 24]: the terminal
+  [0xbe, ...word(2)], // mov esi, O_RDWR
+  [0x31, 0xd2], // xor edx, edx
+  SYSCALL,
+  [0x85, 0xc0], // test eax, eax
+  { jump: { x64Far: 0x88 }, to: 'closed' }, // js closed
+  [0x41, 0x89, 0xc7], // mov r15d, eax
+  ...[0, 1, 2].flatMap((to): Code[] => [
+    [0xb8, ...word(33)], // mov eax, 33 (dup2)
+    [0x44, 0x89, 0xff], // mov edi, r15d
+    [0xbe, ...word(to)], // mov esi, to
+    SYSCALL,
+  ]),
+  [0xb8, ...word(3)], // mov eax, 3 (close)
+  [0x44, 0x89, 0xff], // mov edi, r15d
+  SYSCALL,
+  { label: 'plain' },
   [0xb8, ...word(80)], // mov eax, 80 (chdir)
   [0x48, 0x8b, 0x3b], // mov rdi, [rbx]: the directory
   SYSCALL,
   [0x85, 0xc0], // test eax, eax
   { jump: { x64: 0x78 }, to: 'nowhere' }, // js nowhere
-  [0x4c, 0x8d, 0x6b, CANDIDATES_AT], // lea r13, [rbx + 24]: the candidates
+  [0x4c, 0x8d, 0x6b, CANDIDATES_AT], // lea r13, [rbx + 32]: the candidates
   [0x41, 0xbe, ...word(-2)], // mov r14d, -ENOENT: the reason when there is none
   { label: 'next' },
   [0x49, 0x8b, 0x7d, 0x00], // mov rdi, [r13]
@@ -124,6 +153,9 @@ const X64_CODE: Code[] = [
   jump('next'),
   { label: 'nowhere' },
   [0xc6, 0x43, 0x01, 0], // mov byte [rbx + 1], 0: the step
+  jump('tell'),
+  { label: 'closed' },
+  [0xc6, 0x43, 0x01, 2], // mov byte [rbx + 1], 2: the step
   jump('tell'),
   { label: 'none' },
   [0x44, 0x89, 0xf0], // mov eax, r14d
@@ -165,11 +197,31 @@ const ARM64_CODE: Code[] = [
   arm64.call(25), // fcntl
   arm64.set(0, ORDER_FD),
   arm64.call(57), // close
+  arm64.raw(0xf9400e80), // ldr x0, [x20, #24]: the terminal
+  arm64.jumpIfZero(0, 'plain'),
+  arm64.call(157), // setsid: it may be the leader already
+  arm64.raw(0x92800c60), // mov x0, AT_FDCWD
+  arm64.raw(0xf9400e81), // ldr x1, [x20, #24]
+  arm64.set(2, 2), // O_RDWR
+  arm64.set(3, 0),
+  arm64.call(56), // openat: the first terminal of a leader is its own
+  arm64.raw(0xf100001f), // cmp x0, #0
+  arm64.jumpIf(LESS, 'closed'),
+  arm64.raw(0xaa0003f7), // mov x23, x0
+  ...[0, 1, 2].flatMap((to): Code[] => [
+    arm64.raw(0xaa1703e0), // mov x0, x23
+    arm64.set(1, to),
+    arm64.set(2, 0),
+    arm64.call(24), // dup3
+  ]),
+  arm64.raw(0xaa1703e0), // mov x0, x23
+  arm64.call(57), // close
+  { label: 'plain' },
   arm64.raw(0xf9400280), // ldr x0, [x20]: the directory
   arm64.call(49), // chdir
   arm64.raw(0xf100001f), // cmp x0, #0
   arm64.jumpIf(LESS, 'nowhere'),
-  arm64.raw(0x91006295), // add x21, x20, #24: the candidates
+  arm64.raw(0x91008295), // add x21, x20, #32: the candidates
   arm64.raw(0x92800036), // mov x22, -ENOENT: the reason when there is none
   { label: 'next' },
   arm64.raw(0xf94002a0), // ldr x0, [x21]
@@ -183,6 +235,9 @@ const ARM64_CODE: Code[] = [
   arm64.jump('next'),
   { label: 'nowhere' },
   arm64.set(3, 0), // the step
+  arm64.jump('tell'),
+  { label: 'closed' },
+  arm64.set(3, 2), // the step
   arm64.jump('tell'),
   { label: 'none' },
   arm64.raw(0xaa1603e0), // mov x0, x22

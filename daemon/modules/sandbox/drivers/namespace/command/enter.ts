@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { invalid } from '../../../../../../src/errors/app-error.ts';
-import type { ExecSpec, Exit, TerminalSize } from '../../driver.ts';
+import type { ExecSpec, Exit } from '../../driver.ts';
 import type { Found } from '../box/boxes.ts';
 import { boxGroup, commandGroup, type Host } from '../box/host.ts';
 import { boxPaths, isSafeName } from '../box/paths.ts';
@@ -10,10 +10,9 @@ import { processSpec } from '../box/process-spec.ts';
 import { readText } from '../host/files.ts';
 import {
   awaitEmpty,
-  freeze,
   isPopulated,
+  killGroup,
   makeSubgroup,
-  moveInto,
   processesOf,
   removeTree,
   signalGroup,
@@ -26,6 +25,8 @@ import { exitOf, isRuntimeFailure } from './exit.ts';
 export type KillSignal = 'SIGINT' | 'SIGTERM' | 'SIGKILL' | 'SIGHUP';
 
 const KILL_DEADLINE_MS = 5_000;
+/** How long a runtime that was spared may take to reap its command and to end. */
+const REAP_MS = 500;
 const RUNTIME_PID = 'runtime.pid';
 
 /** Says who it is, puts itself into a control group and becomes the program: what it starts is born in the group. */
@@ -33,7 +34,6 @@ const JOIN = 'echo $$ >"$2" && echo 0 >"$1" && shift 2 && exec "$@"';
 
 /** What a command has beside its words. */
 export interface EntryOptions {
-  readonly terminal?: TerminalSize;
   /** How many descriptors from 3 on it keeps. */
   readonly preserve?: number;
 }
@@ -63,14 +63,14 @@ export class Entry {
     private readonly host: Host,
     private found: Found,
     private readonly spec: ExecSpec,
-    { terminal, preserve = 0 }: EntryOptions,
+    { preserve = 0 }: EntryOptions,
   ) {
     const { containerId } = found.record;
     this.group = entryGroup(host, containerId, spec.id);
     // Not the folders above: those of a box that was removed a moment ago stay gone.
     mkdirSync(this.dir, { mode: 0o700 });
     writeFileSync(this.logPath, '');
-    const process = processSpec(found.record, spec, terminal);
+    const process = processSpec(found.record, spec);
     writeFileSync(join(this.dir, 'process.json'), JSON.stringify(process));
     const { base, size } = host.range;
     this.hostUid = base + (process.user.uid < size ? process.user.uid : 0);
@@ -94,16 +94,6 @@ export class Entry {
   async kill(signal: KillSignal): Promise<void> {
     this.sent = signal;
     await signalEntry(this.group, this.dir, signal, () => this.isOver);
-  }
-
-  /** Makes the command stand still, and go on. */
-  freeze(frozen: boolean): Promise<void> {
-    return freeze(this.group, frozen);
-  }
-
-  /** Resolves when the program runs, or has ended. */
-  async begun(): Promise<void> {
-    while (!this.isOver && !hasBegun(this.group, this.dir)) await Bun.sleep(2);
   }
 
   /** How it ended, from the code of the runtime. */
@@ -159,7 +149,8 @@ export function entryGroup(host: Host, containerId: string, id: string): string 
 /**
  * Signals a command by its group, and not the runtime that waits for it, which may be in the group too. One that
  * is only about to begin is waited for: a signal to an empty group is lost, and one that is meant for the program
- * would end the runtime on its way there. After SIGKILL it waits until nothing is left.
+ * would end the runtime on its way there. SIGKILL spares the runtime too, when it is there to reap: without it the
+ * first process of the host would have to, and the box could not end before. It waits until nothing is left.
  */
 export async function signalEntry(
   group: string,
@@ -173,18 +164,12 @@ export async function signalEntry(
     if (isOver() || Date.now() > deadline) return;
     await Bun.sleep(2);
   }
-  if (signal === 'SIGKILL') await letGo(group, dir);
-  await signalGroup(group, signal, runtimePid(dir));
-  if (signal === 'SIGKILL') await awaitEmpty(group, KILL_DEADLINE_MS);
-}
-
-/**
- * Takes the runtime out of the group of its command, once it has started that: it is to reap it and tell how it
- * ended. Without it the first process of the host would reap, and the box could not end before.
- */
-async function letGo(group: string, dir: string): Promise<void> {
   const runtime = runtimePid(dir);
-  if (!Number.isNaN(runtime) && hasBegun(group, dir)) await moveInto(join(group, '..'), runtime);
+  const isReaped = !Number.isNaN(runtime) && hasBegun(group, dir);
+  if (signal !== 'SIGKILL' || isReaped) await signalGroup(group, signal, runtime);
+  if (signal !== 'SIGKILL' || (isReaped && (await awaitEmpty(group, REAP_MS)))) return;
+  await killGroup(group);
+  await awaitEmpty(group, KILL_DEADLINE_MS);
 }
 
 /** Whether the program itself runs, not only the runtime that is about to start it. */

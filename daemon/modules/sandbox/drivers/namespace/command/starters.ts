@@ -1,5 +1,6 @@
 import { closeSync, readSync, writeSync } from 'node:fs';
 import { getSystemErrorName } from 'node:util';
+import { fail, invalid } from '../../../../../../src/errors/app-error.ts';
 import { MINUTE_MS } from '../../../../../../src/kit/time.ts';
 import type { ExecSpec, Exit } from '../../driver.ts';
 import type { Found } from '../box/boxes.ts';
@@ -53,16 +54,34 @@ export class Starters {
    */
   async take(found: Found, process: ProcessSpec): Promise<Piped | undefined> {
     const { containerId } = found.record;
-    const order = orderBytes({ cwd: process.cwd, argv: process.args, env: process.env });
-    if (!order || order.length > ORDER_LIMIT) return undefined;
+    const order = orderOf(process);
+    if (!order) return undefined;
     await this.making.get(containerId);
     const starter = this.waiting.get(containerId);
     this.waiting.delete(containerId);
     setImmediate(() => this.prepare(found));
-    if (!starter || !this.tell(starter, order)) return undefined;
+    return starter && this.tell(starter, order) ? this.asPiped(starter, found, process) : undefined;
+  }
+
+  /** A process that becomes this command on a terminal: the waiting one, else a new one. Errors: busy. */
+  async takeForTerminal(found: Found, process: ProcessSpec, terminal: string): Promise<Piped> {
+    const order = orderOf(process, terminal);
+    if (!order)
+      throw invalid({ field: 'env', description: `is larger than ${ORDER_LIMIT} bytes with the command` });
+    const { containerId } = found.record;
+    const { uid, gid } = process.user;
+    const waiting = canStart({ uid, gid }) ? this.waiting.get(containerId) : undefined;
+    if (waiting) this.waiting.delete(containerId);
+    setImmediate(() => this.prepare(found));
+    if (waiting && this.tell(waiting, order)) return this.asPiped(waiting, found, process);
+    const starter = await this.make(found, { uid, gid });
+    if (!this.tell(starter, order)) throw fail('busy', { message: 'The sandbox is ending.' });
+    return this.asPiped(starter, found, process);
+  }
+
+  private asPiped(starter: Starter, found: Found, { args, cwd }: ProcessSpec): Piped {
     starter.entry.hand(found);
-    const exit = () => endOf(starter.exit(), starter.status, process.args[0] ?? '', process.cwd);
-    return { ...starter, exit };
+    return { ...starter, exit: () => endOf(starter.exit(), starter.status, args[0] ?? '', cwd) };
   }
 
   /** False when it was killed from inside a moment ago: its end discards it. */
@@ -110,10 +129,10 @@ export class Starters {
     await Promise.all(all.map(({ child }) => child.exited));
   }
 
-  private async make(found: Found): Promise<Starter> {
+  private async make(found: Found, user: Pick<ExecSpec, 'uid' | 'gid'> = {}): Promise<Starter> {
     const { containerId } = found.record;
     const [order, status] = [makePipe(), makePipe()];
-    const piped = await this.spawn(found, order, status);
+    const piped = await this.spawn(found, user, order, status);
     const idle = setTimeout(() => this.dismiss(starter), IDLE_MS);
     idle.unref();
     piped.child.unref();
@@ -126,8 +145,13 @@ export class Starters {
     return starter;
   }
 
-  private async spawn(found: Found, order: Pipe, status: Pipe): Promise<Piped> {
-    const spec: ExecSpec = { id: `start_${crypto.randomUUID()}`, argv: [START_PATH], cwd: '/' };
+  private async spawn(
+    found: Found,
+    user: Pick<ExecSpec, 'uid' | 'gid'>,
+    order: Pipe,
+    status: Pipe,
+  ): Promise<Piped> {
+    const spec: ExecSpec = { ...user, id: `start_${crypto.randomUUID()}`, argv: [START_PATH], cwd: '/' };
     try {
       return await spawnPiped(this.host, found, spec, { stdin: false, extra: [order.read, status.write] });
     } catch (error) {
@@ -152,8 +176,14 @@ export class Starters {
 }
 
 /** Whether a waiting process can become this command: it has the box's own user and no stdin. */
-export function canStart({ uid, gid, stdin }: ExecSpec): boolean {
+export function canStart({ uid, gid, stdin }: Pick<ExecSpec, 'uid' | 'gid' | 'stdin'>): boolean {
   return !stdin && (uid ?? BOX_UID) === BOX_UID && (gid ?? BOX_UID) === BOX_UID;
+}
+
+/** The order for a command; undefined when it is longer than a pipe takes at once. */
+function orderOf({ cwd, args, env }: ProcessSpec, terminal?: string): Uint8Array | undefined {
+  const order = orderBytes({ cwd, argv: args, env, terminal });
+  return order && order.length <= ORDER_LIMIT ? order : undefined;
 }
 
 /**
@@ -166,7 +196,7 @@ function endOf(exit: Exit, status: number, program: string, cwd: string): Exit {
   closeSync(status);
   if (count < 2) return exit;
   const [errno = 0, step = 0] = bytes;
-  const what = STEPS[step] === 'cwd' ? cwd : program;
-  const isMissing = STEPS[step] !== 'cwd' && (errno === ENOENT || errno === ENOTDIR);
+  const what = { cwd, program, terminal: 'the terminal' }[STEPS[step] ?? 'program'];
+  const isMissing = STEPS[step] === 'program' && (errno === ENOENT || errno === ENOTDIR);
   return { code: isMissing ? 127 : 126, startError: `${what}: ${getSystemErrorName(-errno)}` };
 }

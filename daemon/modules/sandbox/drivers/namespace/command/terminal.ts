@@ -1,119 +1,110 @@
-import { closeSync, readdirSync, readlinkSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import type { ExecSpec, Terminal, TerminalSize } from '../../driver.ts';
 import type { Found } from '../box/boxes.ts';
 import type { Host } from '../box/host.ts';
-import { HOST_ENV } from '../host/run.ts';
+import { processSpec } from '../box/process-spec.ts';
+import { openPseudoTerminal } from '../host/pseudo-terminal.ts';
 import { resizeTerminal } from '../host/syscalls.ts';
 import { Channel } from './channel.ts';
-import { Entry } from './enter.ts';
-import { codeOf } from './exit.ts';
+import { entryDir } from './enter.ts';
+import { Input } from './pipes.ts';
+import type { Piped } from './spawn.ts';
+import type { Starters } from './starters.ts';
 
-const MIB = 1024 * 1024;
-/** Output that waits for its reader before the command is made to stand still. */
-const HIGH_WATER = 4 * MIB;
+/** How long descendants may still write when the program of a terminal has ended; then they are hung up on. */
+const HANG_UP_MS = 500;
 
-/** Starts a command on a terminal. */
+/**
+ * Starts a command on a terminal. The terminal is one of the box, and this is its other end: no runtime copies
+ * bytes between two terminals, where the last ones get lost and sizes come late.
+ */
 export async function openTerminal(
   host: Host,
+  starters: Starters,
   found: Found,
   spec: ExecSpec,
   size: TerminalSize,
 ): Promise<Terminal> {
-  const entry = await Entry.open(host, found, spec, { terminal: size });
-  const channel = new Channel<Uint8Array>();
-  const brake = new Brake((frozen) => void entry.freeze(frozen));
-  const child = Bun.spawn([...entry.argv], {
-    env: { ...HOST_ENV, TERM: 'xterm-256color' },
-    cwd: '/',
-    terminal: {
-      ...size,
-      data: (_, bytes) => {
-        brake.add(bytes.length);
-        channel.push(bytes.slice()).then(() => brake.drained());
-      },
-      exit: () => channel.end(),
-    },
-  });
-  const terminal = child.terminal;
-  if (!terminal) throw new Error('this Bun has no terminals');
-  // The outer terminal only carries bytes, from the first one on: the inner one echoes and translates.
-  terminal.setRawMode(true);
-  // The runtime throws away what was typed before it is ready, and gives the size when the program already runs.
-  const begun = entry.begun();
-  let wanted = size;
-  void passOn(child.pid, () => wanted);
+  const process = processSpec(found.record, spec, true);
+  entryDir(found.dir, spec.id);
+  const { base, size: ids } = host.range;
+  const owner = base + (process.user.uid < ids ? process.user.uid : 0);
+  const { master, path } = openPseudoTerminal(found.init.pid, owner, base, size);
+  try {
+    return terminalOf(await starters.takeForTerminal(found, process, path), master);
+  } catch (error) {
+    closeSync(master);
+    throw error;
+  }
+}
+
+function terminalOf({ entry, child, stdout, stderr, exit }: Piped, master: number): Terminal {
+  for (const end of [stdout, stderr]) closeSync(end);
+  const screen = new Screen(master);
   const exited = child.exited.then(() => {
-    const exit = entry.exit(codeOf(child));
+    const ended = exit();
     entry.forget();
-    return exit;
+    screen.hangUpSoon();
+    return ended;
   });
   return {
-    output: channel,
+    output: screen.output,
     exited,
-    async write(bytes) {
-      await begun;
-      if (!terminal.closed) terminal.write(bytes as Uint8Array<ArrayBuffer>);
-    },
-    resize(changed) {
-      if (terminal.closed) return;
-      wanted = changed;
-      terminal.resize(changed.cols, changed.rows);
-      void passOn(child.pid, () => wanted);
-    },
+    write: (bytes) => screen.write(bytes),
+    resize: (size) => screen.resize(size),
     kill: (signal) => entry.kill(signal),
   };
 }
 
-/**
- * Gives the size to the terminal inside, whose master end the runtime holds: crun does not pass a change on, and
- * gives the first size late. The runtime may not have got there yet.
- */
-async function passOn(runtimePid: number, size: () => TerminalSize): Promise<void> {
-  for (let tries = 0; tries < 1_000; tries++) {
-    const masters = masterEnds(runtimePid);
-    for (const descriptor of masters) {
-      try {
-        resizeTerminal(runtimePid, descriptor, size(), closeSync);
-      } catch {
-        // The runtime has ended, and its terminal with it.
+/** The daemon's end of a terminal. It is closed once, when its other end is, or when it is hung up. */
+class Screen {
+  readonly output = new Channel<Uint8Array>(() => this.hangUp());
+  private readonly reader: ReadableStreamDefaultReader<Uint8Array>;
+  private readonly input: Input;
+  private isOpen = true;
+
+  constructor(private readonly master: number) {
+    this.reader = Bun.file(master).stream().getReader();
+    this.input = new Input(master);
+    void this.pump();
+  }
+
+  /** Resolves when the terminal has taken the bytes. On one that is closed they are lost. */
+  async write(bytes: Uint8Array): Promise<void> {
+    if (this.isOpen) await this.input.write(bytes).catch(() => {});
+  }
+
+  resize(size: TerminalSize): void {
+    if (this.isOpen) resizeTerminal(this.master, size);
+  }
+
+  hangUpSoon(): void {
+    this.output.relax();
+    setTimeout(() => this.hangUp(), HANG_UP_MS).unref();
+  }
+
+  private hangUp(): void {
+    this.reader.cancel().catch(() => {});
+    this.close();
+  }
+
+  private async pump(): Promise<void> {
+    try {
+      for (;;) {
+        const { done, value } = await this.reader.read();
+        if (done) break;
+        await this.output.push(value);
       }
+    } catch {
+      // EIO: nobody has the other end any more.
     }
-    if (masters.length > 0) return;
-    await Bun.sleep(2);
-  }
-}
-
-function masterEnds(pid: number): number[] {
-  const dir = `/proc/${pid}/fd`;
-  try {
-    return readdirSync(dir)
-      .filter((fd) => readlinkSync(`${dir}/${fd}`).endsWith('/ptmx'))
-      .map(Number);
-  } catch {
-    return [];
-  }
-}
-
-/** A terminal cannot be read slowly: when too much waits, the command is frozen until its reader has caught up. */
-class Brake {
-  private waiting = 0;
-  private frozen = false;
-
-  constructor(private readonly set: (frozen: boolean) => void) {}
-
-  add(bytes: number): void {
-    this.waiting += bytes;
-    if (this.waiting > HIGH_WATER && !this.frozen) this.turn(true);
+    this.output.end();
+    this.close();
   }
 
-  /** The reader has taken everything. */
-  drained(): void {
-    this.waiting = 0;
-    if (this.frozen) this.turn(false);
-  }
-
-  private turn(frozen: boolean): void {
-    this.frozen = frozen;
-    this.set(frozen);
+  private close(): void {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    this.input.end().catch(() => {});
   }
 }

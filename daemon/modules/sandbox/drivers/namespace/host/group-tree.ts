@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import type { Groups } from './control-groups.ts';
 import { errnoOf, readText } from './files.ts';
 
+/** How long a group may take to stand still; one process that waits for a disk holds it up. */
+const FREEZE_MS = 500;
+
 /*
  * Everything that changes a group is done off the event loop: the kernel has one lock for all groups, and whoever
  * moves a process holds it for a grace period, 10 to 20 ms.
@@ -27,25 +30,25 @@ export function processesOf(dir: string): number[] {
   return [...own, ...subgroups(dir).flatMap((name) => processesOf(join(dir, name)))];
 }
 
-/** Moves a process into a group. One that has ended is fine. */
-export async function moveInto(dir: string, pid: number): Promise<void> {
-  await writeIfThere(join(dir, 'cgroup.procs'), String(pid));
-}
-
 /** Stops and continues every process of a group of the cgroup2 tree. A group that is gone is fine. */
 export async function freeze(dir: string, frozen: boolean): Promise<void> {
   await writeIfThere(join(dir, 'cgroup.freeze'), frozen ? '1' : '0');
 }
 
+/** Ends every process of a group of the cgroup2 tree in one stroke, before Linux 5.14 in several. */
+export async function killGroup(dir: string): Promise<void> {
+  if (await writeIfThere(join(dir, 'cgroup.kill'), '1')) return;
+  while (isPopulated(dir)) await signalGroup(dir, 'SIGKILL', 0);
+}
+
 /**
- * Sends a signal to every process of a group but `spare`. Nothing escapes by forking: SIGKILL is one write to
- * cgroup.kill, and for the other signals the group stands still while they are sent.
+ * Sends a signal to every process of a group but `spare`. The group stands still meanwhile: nothing escapes by
+ * forking.
  */
 export async function signalGroup(dir: string, signal: NodeJS.Signals, spare: number): Promise<void> {
-  if (signal === 'SIGKILL' && (await writeIfThere(join(dir, 'cgroup.kill'), '1'))) return;
   await freeze(dir, true);
   try {
-    await waitFor(() => /^frozen 1$/m.test(readText(join(dir, 'cgroup.events')) ?? 'frozen 1'), 500);
+    await waitFor(() => /^frozen 1$/m.test(readText(join(dir, 'cgroup.events')) ?? 'frozen 1'), FREEZE_MS);
     for (const pid of processesOf(dir)) if (pid !== spare) sendSignal(pid, signal);
   } finally {
     await freeze(dir, false);

@@ -13,14 +13,14 @@ const MOUNT_ATTR_NODEV = 0x4n;
 const MOUNT_ATTR_IDMAP = 0x100000n;
 const MOUNT_ATTR_SIZE = 32;
 const TIOCSWINSZ = 0x5414;
+const TIOCSPTLCK = 0x40045431;
+const TIOCGPTN = 0x80045430;
 
 /** Numbers of the calls that older libcs do not wrap; calls from 424 on have one number everywhere. */
 const NUMBERS = {
   openTree: 428,
   moveMount: 429,
   mountSetattr: 442,
-  pidfdOpen: 434,
-  pidfdGetfd: 438,
   ...(process.arch === 'arm64'
     ? { mknodat: 33, lsetxattr: 6, ioctl: 29, pipe2: 59 }
     : { mknodat: 259, lsetxattr: 189, ioctl: 16, pipe2: 293 }),
@@ -103,27 +103,17 @@ export function makeOpaque(path: string): void {
   call('lsetxattr', text(path), text('trusted.overlay.opaque'), new TextEncoder().encode('y'), 1, 0);
 }
 
-/**
- * Sets the size of a pseudo terminal by a descriptor that another process holds, and tells the programs on it.
- * Linux 5.6 and later. Errors: SyscallError.
- */
-export function resizeTerminal(
-  pid: number,
-  descriptor: number,
-  size: { readonly rows: number; readonly cols: number },
-  close: (fd: number) => void,
-): void {
-  const handle = call('pidfdOpen', pid, 0);
-  try {
-    const fd = call('pidfdGetfd', handle, descriptor, 0);
-    try {
-      call('ioctl', fd, TIOCSWINSZ, new Uint8Array(new Uint16Array([size.rows, size.cols, 0, 0]).buffer));
-    } finally {
-      close(fd);
-    }
-  } finally {
-    close(handle);
-  }
+/** Lets the other end of a pseudo terminal be opened and gives its number. Errors: SyscallError. */
+export function unlockTerminal(master: number): number {
+  const number = new Int32Array(1);
+  call('ioctl', master, TIOCSPTLCK, number);
+  call('ioctl', master, TIOCGPTN, number);
+  return number[0] ?? -1;
+}
+
+/** Sets the size of a pseudo terminal and tells the programs on it. Errors: SyscallError. */
+export function resizeTerminal(master: number, size: { readonly rows: number; readonly cols: number }): void {
+  call('ioctl', master, TIOCSWINSZ, new Uint8Array(new Uint16Array([size.rows, size.cols, 0, 0]).buffer));
 }
 
 /** The two ends of a pipe, as descriptors. */

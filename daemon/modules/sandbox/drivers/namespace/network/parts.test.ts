@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { findProgram } from '../host/run.ts';
 import { type Block, formatAddress, formatBlock, overlaps, parseAddress, parseBlock } from './address.ts';
+import { parseDrops } from './firewall.ts';
 import { Leases } from './leases.ts';
 import { findResolvers, resolvConf } from './resolvers.ts';
 import { readRoutes } from './routes.ts';
@@ -144,6 +145,30 @@ describe.skipIf(!findProgram('nft') || process.getuid?.() !== 0)('the rules', ()
     expect(check.stderr.toString()).toBe('');
     expect(check.exitCode).toBe(0);
   });
+});
+
+test('chains of others that drop forwarded packets are found', () => {
+  const text = `table ip filter {
+	chain INPUT {
+		type filter hook input priority filter; policy drop;
+	}
+	chain FORWARD {
+		type filter hook forward priority filter; policy drop;
+	}
+}
+table inet own {
+	chain forward {
+		type filter hook forward priority filter; policy drop;
+	}
+}
+table inet other {
+	chain forward {
+		type filter hook forward priority filter; policy accept;
+	}
+}
+`;
+  expect(parseDrops(text, 'own')).toEqual(['ip filter FORWARD']);
+  expect(parseDrops('', 'own')).toEqual([]);
 });
 
 describe('places in the subnet', () => {

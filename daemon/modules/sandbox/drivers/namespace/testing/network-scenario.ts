@@ -113,11 +113,10 @@ async function flushAndLook(): Promise<Record<string, string>> {
   const spec = boxSpec('host', { network: 'allow', limits: { cpu: 1, memoryMb: 128, pids: 64 } });
   await driver.create(spec);
   // A box of the pool was connected before; the driver looks at its rules when it connects one, and by itself.
-  const late = { ...spec, id: newId('sbx') };
-  await driver.create(late);
+  await driver.create({ ...spec, id: newId('sbx') });
   return {
-    hostUplink: await probe(late.id, LAB.uplink, LAB.hostPort),
-    internet: await probe(late.id, LAB.internet),
+    hostUplink: await probe(spec.id, LAB.uplink, LAB.hostPort),
+    internet: await probe(spec.id, LAB.internet),
   };
 }
 
