@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readSettings } from '../../daemon/db/settings.ts';
-import { idRangeOf } from '../../daemon/modules/sandbox/drivers/namespace/host/user-namespace.ts';
+import { idRangeOf } from '../../daemon/modules/sandbox/drivers/host/user-namespace.ts';
 import { type Traces, tracesOf } from '../../daemon/modules/sandbox/drivers/namespace/testing/traces.ts';
 import { sandboxLifecycle } from '../../src/api/sandbox/lifecycle.ts';
 import type { Client } from '../../src/client/client.ts';

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BoxSpec, SandboxDriver } from '../../daemon/modules/sandbox/drivers/driver.ts';
-import { idRangeOf } from '../../daemon/modules/sandbox/drivers/namespace/host/user-namespace.ts';
+import { idRangeOf } from '../../daemon/modules/sandbox/drivers/host/user-namespace.ts';
 import { createNamespaceDriver } from '../../daemon/modules/sandbox/drivers/namespace/index.ts';
 import { openNetworkLab } from '../../daemon/modules/sandbox/drivers/namespace/testing/network-lab.ts';
 import { tracesOf } from '../../daemon/modules/sandbox/drivers/namespace/testing/traces.ts';

@@ -16,6 +16,7 @@ import { LifecycleService } from './lifecycle/service.ts';
 import { SandboxStore } from './lifecycle/store.ts';
 import { metricsRoutes } from './metrics/routes.ts';
 import { StatsService } from './metrics/service.ts';
+import type { Room, RoomContext } from './room.ts';
 import { templateRoutes } from './templates/routes.ts';
 
 export type { Finding, Probe } from './drivers/driver.ts';
@@ -65,6 +66,7 @@ export function createSandboxModule(
       retry = setTimeout(() => void takeUp(), RETRY_MS);
     }
   };
+  const rooms = createRooms({ app, driver, lifecycle, commands, events });
   return {
     name: 'sandbox',
     routes: [
@@ -73,6 +75,7 @@ export function createSandboxModule(
       ...metricsRoutes(stats),
       ...historyRoutes(lifecycle, commands, events),
       ...templateRoutes(),
+      ...rooms.flatMap(({ routes }) => routes),
     ],
     countByState: () => Object.fromEntries(store.countByState().map(({ state, total }) => [state, total])),
     async start() {
@@ -86,11 +89,18 @@ export function createSandboxModule(
       });
       app.jobs.every('sandbox.prune', HOUR_MS, prune);
       expiry.start();
+      for (const room of rooms) await room.start?.();
     },
     async stop() {
       clearTimeout(retry);
       expiry.stop();
+      for (const room of rooms.toReversed()) await room.stop?.();
       await driver.close();
     },
   };
+}
+
+/** The rooms, in the order in which they start. */
+function createRooms(_context: RoomContext): readonly Room[] {
+  return [];
 }

@@ -1,3 +1,5 @@
+import type { Duplex } from 'node:stream';
+
 /**
  * What a sandbox backend can do. The service above decides what may happen and keeps the rows;
  * a driver only makes it happen on this host. A driver keeps no truth in memory: after a restart
@@ -213,6 +215,9 @@ export interface TerminalSize {
   readonly cols: number;
   readonly rows: number;
 }
+
+/** A connection to a port of a box: a byte stream with backpressure; `end()` is a half close. */
+export type Connection = Duplex;
 
 /** A command on a terminal. */
 export interface Terminal {

@@ -1,6 +1,6 @@
 import { chmod, lchown, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { BOX_UID, type IdRange } from '../drivers/namespace/host/user-namespace.ts';
+import { BOX_UID, type IdRange } from '../drivers/host/user-namespace.ts';
 
 /** A file that every box has. `path` is relative to its root. */
 export interface BaseFile {

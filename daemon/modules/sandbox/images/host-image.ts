@@ -1,11 +1,11 @@
 import { closeSync, openSync } from 'node:fs';
 import { chmod, lstat, mkdir, readdir, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
-import { exists } from '../drivers/namespace/host/files.ts';
-import { isMounted } from '../drivers/namespace/host/mounts.ts';
-import { run } from '../drivers/namespace/host/run.ts';
-import { makeOpaque, makeWhiteout, mountShifted } from '../drivers/namespace/host/syscalls.ts';
-import { type IdRange, withUserNamespace } from '../drivers/namespace/host/user-namespace.ts';
+import { exists } from '../drivers/host/files.ts';
+import { isMounted } from '../drivers/host/mounts.ts';
+import { run } from '../drivers/host/run.ts';
+import { makeOpaque, makeWhiteout, mountShifted } from '../drivers/host/syscalls.ts';
+import { type IdRange, withUserNamespace } from '../drivers/host/user-namespace.ts';
 import { type BaseFile, giveTo, userFiles, writeBaseFile, writeBaseLayer } from './base-layer.ts';
 import { type HostFile, listHostFiles, readHostFile } from './host-files.ts';
 import type { ImageMount, StoredImage } from './image.ts';

@@ -1,7 +1,7 @@
 import { lstat, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { exists } from '../drivers/namespace/host/files.ts';
-import type { IdRange } from '../drivers/namespace/host/user-namespace.ts';
+import { exists } from '../drivers/host/files.ts';
+import type { IdRange } from '../drivers/host/user-namespace.ts';
 import { type BaseFile, userFiles, writeBaseLayer } from './base-layer.ts';
 import { unusable } from './image.ts';
 import { type UnpackOptions, unpackLayer } from './unpack.ts';

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { IdRange } from '../drivers/namespace/host/user-namespace.ts';
+import type { IdRange } from '../drivers/host/user-namespace.ts';
 import { decompress } from './decompress.ts';
 import type { ImageFetch } from './fetch.ts';
 import { type ImageBounds, unusable, type Watch } from './image.ts';

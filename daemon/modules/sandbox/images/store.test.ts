@@ -3,7 +3,7 @@ import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ImageProgress } from '../drivers/driver.ts';
-import { idRangeOf } from '../drivers/namespace/host/user-namespace.ts';
+import { idRangeOf } from '../drivers/host/user-namespace.ts';
 import { whyUnusable } from '../drivers/namespace/probe.ts';
 import { IMAGE_BOUNDS, type ImageBounds, type StoredImage } from './image.ts';
 import { createImageStore, type ImageStore } from './store.ts';

@@ -1,8 +1,8 @@
 import { chmod, lchown, lstat, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findProgram, HOST_ENV, HostCommandError, textOf } from '../drivers/namespace/host/run.ts';
-import { makeOpaque, makeWhiteout } from '../drivers/namespace/host/syscalls.ts';
-import { asRootOf, type IdRange, withUserNamespace } from '../drivers/namespace/host/user-namespace.ts';
+import { findProgram, HOST_ENV, HostCommandError, textOf } from '../drivers/host/run.ts';
+import { makeOpaque, makeWhiteout } from '../drivers/host/syscalls.ts';
+import { asRootOf, type IdRange, withUserNamespace } from '../drivers/host/user-namespace.ts';
 import { StreamSource } from './byte-source.ts';
 import { type ImageBounds, unusable } from './image.ts';
 import { type LayerMarks, safeLayer } from './layer-filter.ts';

@@ -1,6 +1,6 @@
 import type { ContainerCreateOptions } from 'dockerode';
 import type { BoxSpec, Limits } from '../driver.ts';
-import { seccompFilter } from '../namespace/host/seccomp.ts';
+import { seccompFilter } from '../host/seccomp.ts';
 import { IMAGE_LABEL, INSTANCE_LABEL, type Names, SANDBOX_LABEL } from './names.ts';
 import { EXCHANGE, SCRIPTS } from './scripts.ts';
 

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { formatBlock } from '../namespace/network/address.ts';
-import { findResolvers } from '../namespace/network/resolvers.ts';
-import { readRoutes } from '../namespace/network/routes.ts';
+import { formatBlock } from '../network/address.ts';
+import { findResolvers } from '../network/resolvers.ts';
+import { readRoutes } from '../network/routes.ts';
 import type { Names } from './names.ts';
 import type { DriverLog } from './options.ts';
 

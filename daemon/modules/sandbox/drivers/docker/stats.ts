@@ -1,10 +1,10 @@
 import type { Container, ContainerStats } from 'dockerode';
 import { fail } from '../../../../../src/errors/app-error.ts';
 import type { BoxStats } from '../driver.ts';
-import { findGroups, type Groups } from '../namespace/host/control-groups.ts';
-import { readText } from '../namespace/host/files.ts';
-import { readMounts } from '../namespace/host/mounts.ts';
-import { readUsage } from '../namespace/host/usage.ts';
+import { findGroups, type Groups } from '../host/control-groups.ts';
+import { readText } from '../host/files.ts';
+import { readMounts } from '../host/mounts.ts';
+import { readUsage } from '../host/usage.ts';
 import { withEngine } from './engine.ts';
 
 const NANO_PER_MICRO = 1_000;

@@ -2,6 +2,10 @@ import { rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fail } from '../../../../../src/errors/app-error.ts';
 import type { Box, SandboxDriver } from '../driver.ts';
+import { removeGroup } from '../host/group-tree.ts';
+import { isMounted } from '../host/mounts.ts';
+import { run } from '../host/run.ts';
+import { readUsage } from '../host/usage.ts';
 import { Boxes } from './box/boxes.ts';
 import { asHostFailure } from './box/errors.ts';
 import { boxGroup, type Host } from './box/host.ts';
@@ -13,10 +17,6 @@ import { attachDetached, keeperGroup, spawnDetached } from './command/detached.t
 import { execute } from './command/execute.ts';
 import { Starters } from './command/starters.ts';
 import { openTerminal } from './command/terminal.ts';
-import { removeGroup } from './host/group-tree.ts';
-import { isMounted } from './host/mounts.ts';
-import { run } from './host/run.ts';
-import { readUsage } from './host/usage.ts';
 import { probeHost } from './probe.ts';
 
 /** The driver on a host that has what it needs. What a dead daemon left half done is cleared away first. */

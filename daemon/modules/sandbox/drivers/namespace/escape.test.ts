@@ -4,8 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newId } from '../../../../../src/kit/id.ts';
 import { boxSpec, finish, run, sh, withBox } from '../conformance/scene.ts';
+import { idRangeOf } from '../host/user-namespace.ts';
 import { readRecord } from './box/record.ts';
-import { idRangeOf } from './host/user-namespace.ts';
 import { whyUnusable } from './probe.ts';
 import { openPlace, type Place } from './testing/place.ts';
 

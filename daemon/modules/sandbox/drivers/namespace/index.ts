@@ -3,15 +3,16 @@ import { join, sep } from 'node:path';
 import { fail } from '../../../../../src/errors/app-error.ts';
 import { createImageStore, type ImageFetch } from '../../images/index.ts';
 import type { SandboxDriver } from '../driver.ts';
-import type { Host, HostLog } from './box/host.ts';
+import { findGroups, missingControllers } from '../host/control-groups.ts';
+import type { HostLog } from '../host/log.ts';
+import { findRuntime } from '../host/runtime.ts';
+import { idRangeOf } from '../host/user-namespace.ts';
+import { Network } from '../network/network.ts';
+import type { Host } from './box/host.ts';
 import { INIT_PATH, initProgram } from './box/init-program.ts';
 import { layoutOf } from './box/paths.ts';
 import { START_PATH, startProgram } from './box/start-program.ts';
 import { namespaceDriver, unusableDriver } from './driver.ts';
-import { findGroups, missingControllers } from './host/control-groups.ts';
-import { findRuntime } from './host/runtime.ts';
-import { idRangeOf } from './host/user-namespace.ts';
-import { Network } from './network/network.ts';
 import { whyUnusable } from './probe.ts';
 
 /** What the namespace driver is made with. */

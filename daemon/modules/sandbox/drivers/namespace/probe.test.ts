@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Probe } from '../driver.ts';
-import { knownWeakness } from './host/runtime.ts';
+import { knownWeakness } from '../host/runtime.ts';
 import { createNamespaceDriver } from './index.ts';
 
 const NOBODY = 65_534;

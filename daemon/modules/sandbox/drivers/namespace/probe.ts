@@ -1,14 +1,14 @@
 import { statfs } from 'node:fs/promises';
 import { formatBytes, GIB } from '../../../../../src/kit/bytes.ts';
 import type { Finding, Probe } from '../driver.ts';
+import { hasCapability } from '../host/capabilities.ts';
+import { findGroups, type Groups, missingControllers } from '../host/control-groups.ts';
+import { exists, readText } from '../host/files.ts';
+import { findProgram, run } from '../host/run.ts';
+import { findRuntime, knownWeakness, type Runtime } from '../host/runtime.ts';
+import { foreignDrops } from '../network/firewall.ts';
+import { findResolvers } from '../network/resolvers.ts';
 import type { Host } from './box/host.ts';
-import { hasCapability } from './host/capabilities.ts';
-import { findGroups, type Groups, missingControllers } from './host/control-groups.ts';
-import { exists, readText } from './host/files.ts';
-import { findProgram, run } from './host/run.ts';
-import { findRuntime, knownWeakness, type Runtime } from './host/runtime.ts';
-import { foreignDrops } from './network/firewall.ts';
-import { findResolvers } from './network/resolvers.ts';
 
 const RUNTIME_PACKAGES = { apt: ['crun'], dnf: ['crun'], apk: ['crun'] };
 const NETWORK_PACKAGES = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { findGroups } from './host/control-groups.ts';
+import { findGroups } from '../host/control-groups.ts';
 import { whyUnusable } from './probe.ts';
 
 /**

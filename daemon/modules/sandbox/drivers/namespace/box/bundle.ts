@@ -1,8 +1,8 @@
 import type { Limits } from '../../driver.ts';
-import { hasCapability } from '../host/capabilities.ts';
-import { type Groups, limitsForRuntime } from '../host/control-groups.ts';
-import { seccompFilter } from '../host/seccomp.ts';
-import type { IdRange } from '../host/user-namespace.ts';
+import { hasCapability } from '../../host/capabilities.ts';
+import { type Groups, limitsForRuntime } from '../../host/control-groups.ts';
+import { seccompFilter } from '../../host/seccomp.ts';
+import type { IdRange } from '../../host/user-namespace.ts';
 import { INIT_PATH } from './init-program.ts';
 import { initProcessSpec } from './process-spec.ts';
 

@@ -1,5 +1,5 @@
 import { AppError, fail } from '../../../../../../src/errors/app-error.ts';
-import { errnoOf } from '../host/files.ts';
+import { errnoOf } from '../../host/files.ts';
 
 /** An error of the host in the words of the contract: a full disk, else a host that cannot do it now. */
 export function asHostFailure(error: unknown, what: string): AppError {

@@ -1,16 +1,10 @@
 import type { ImageStore } from '../../../images/index.ts';
-import type { Groups } from '../host/control-groups.ts';
-import type { Runtime } from '../host/runtime.ts';
-import type { IdRange } from '../host/user-namespace.ts';
-import type { Network } from '../network/network.ts';
+import type { Groups } from '../../host/control-groups.ts';
+import type { HostLog } from '../../host/log.ts';
+import type { Runtime } from '../../host/runtime.ts';
+import type { IdRange } from '../../host/user-namespace.ts';
+import type { Network } from '../../network/network.ts';
 import type { Layout } from './paths.ts';
-
-/** Where the driver tells what it does; the fields hold no secrets. */
-export type HostLog = (
-  level: 'debug' | 'info' | 'warn' | 'error',
-  message: string,
-  fields?: Readonly<Record<string, unknown>>,
-) => void;
 
 /** This host as the driver uses it. Found once, when the driver is made. */
 export interface Host {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { boxSpec, run, settle, sh } from '../../conformance/scene.ts';
-import { isAlive, killMarked } from '../host/process.ts';
+import { isAlive, killMarked } from '../../host/process.ts';
 import { whyUnusable } from '../probe.ts';
 import { openPlace, type Place } from '../testing/place.ts';
 import { readRecord, writeRecord } from './record.ts';

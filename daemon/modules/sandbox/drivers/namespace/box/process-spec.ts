@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { invalid } from '../../../../../../src/errors/app-error.ts';
 import type { ExecSpec } from '../../driver.ts';
-import { BOX_UID } from '../host/user-namespace.ts';
+import { BOX_UID } from '../../host/user-namespace.ts';
 
 /** A process in the words of the OCI runtime specification (config.md, Process). */
 export interface ProcessSpec {

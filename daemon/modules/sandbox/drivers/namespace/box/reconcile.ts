@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { isAlive } from '../host/process.ts';
-import { run } from '../host/run.ts';
+import { isAlive } from '../../host/process.ts';
+import { run } from '../../host/run.ts';
 import type { Boxes } from './boxes.ts';
 import type { Host } from './host.ts';
 import { boxFolders, readRecord } from './record.ts';

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ImageInfo, Limits } from '../../driver.ts';
-import { readJson, writeWhole } from '../host/files.ts';
-import { isAlive, type ProcessMark } from '../host/process.ts';
+import { readJson, writeWhole } from '../../host/files.ts';
+import { isAlive, type ProcessMark } from '../../host/process.ts';
 import { boxPaths, type Layout } from './paths.ts';
 
 /** What the driver writes down about a box. It is all that it knows: memory only caches. */

@@ -1,4 +1,4 @@
-import { readText } from '../host/files.ts';
+import { readText } from '../../host/files.ts';
 
 /**
  * The errors that a runtime wrote into its log (one JSON object a line), the parent's and the child's; undefined

@@ -4,8 +4,8 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { openPseudoTerminal } from '../host/pseudo-terminal.ts';
-import { findProgram } from '../host/run.ts';
+import { openPseudoTerminal } from '../../host/pseudo-terminal.ts';
+import { findProgram } from '../../host/run.ts';
 import { type Order, orderBytes, startProgram } from './start-program.ts';
 
 const PATH = 'PATH=/nonexistent:/usr/bin:/bin';

@@ -2,15 +2,15 @@ import { chownSync, closeSync, openSync, rmSync, statSync, writeFileSync } from 
 import { join } from 'node:path';
 import { fail } from '../../../../../../src/errors/app-error.ts';
 import type { Detached, ExecSpec, Exit } from '../../driver.ts';
+import { exists, readJson, readText, writeWhole } from '../../host/files.ts';
+import { makeGroup, removeTree } from '../../host/group-tree.ts';
+import { isAlive, markOf, type ProcessMark } from '../../host/process.ts';
+import { HOST_ENV } from '../../host/run.ts';
+import { makeFifo } from '../../host/syscalls.ts';
+import { outOfMemoryKills } from '../../host/usage.ts';
 import type { Found } from '../box/boxes.ts';
 import { boxGroup, type Host } from '../box/host.ts';
 import { isSafeName } from '../box/paths.ts';
-import { exists, readJson, readText, writeWhole } from '../host/files.ts';
-import { makeGroup, removeTree } from '../host/group-tree.ts';
-import { isAlive, markOf, type ProcessMark } from '../host/process.ts';
-import { HOST_ENV } from '../host/run.ts';
-import { makeFifo } from '../host/syscalls.ts';
-import { outOfMemoryKills } from '../host/usage.ts';
 import { Entry, endedBy, entryDir, entryGroup, type KillSignal, signalEntry } from './enter.ts';
 import { exitOf } from './exit.ts';
 

@@ -3,11 +3,7 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { invalid } from '../../../../../../src/errors/app-error.ts';
 import type { ExecSpec, Exit } from '../../driver.ts';
-import type { Found } from '../box/boxes.ts';
-import { boxGroup, commandGroup, type Host } from '../box/host.ts';
-import { boxPaths, isSafeName } from '../box/paths.ts';
-import { processSpec } from '../box/process-spec.ts';
-import { readText } from '../host/files.ts';
+import { readText } from '../../host/files.ts';
 import {
   awaitEmpty,
   isPopulated,
@@ -16,9 +12,13 @@ import {
   processesOf,
   removeTree,
   signalGroup,
-} from '../host/group-tree.ts';
-import { hasExecuted } from '../host/process.ts';
-import { outOfMemoryKills } from '../host/usage.ts';
+} from '../../host/group-tree.ts';
+import { hasExecuted } from '../../host/process.ts';
+import { outOfMemoryKills } from '../../host/usage.ts';
+import type { Found } from '../box/boxes.ts';
+import { boxGroup, commandGroup, type Host } from '../box/host.ts';
+import { boxPaths, isSafeName } from '../box/paths.ts';
+import { processSpec } from '../box/process-spec.ts';
 import { exitOf, isRuntimeFailure } from './exit.ts';
 
 /** The signals that a command can be sent. */

@@ -1,9 +1,9 @@
 import { closeSync, fchownSync } from 'node:fs';
 import type { ExecSpec, Exit } from '../../driver.ts';
+import { HOST_ENV } from '../../host/run.ts';
+import { makePipe } from '../../host/syscalls.ts';
 import type { Found } from '../box/boxes.ts';
 import type { Host } from '../box/host.ts';
-import { HOST_ENV } from '../host/run.ts';
-import { makePipe } from '../host/syscalls.ts';
 import { Entry } from './enter.ts';
 import { codeOf } from './exit.ts';
 

@@ -3,12 +3,12 @@ import { getSystemErrorName } from 'node:util';
 import { fail, invalid } from '../../../../../../src/errors/app-error.ts';
 import { MINUTE_MS } from '../../../../../../src/kit/time.ts';
 import type { ExecSpec, Exit } from '../../driver.ts';
+import { makePipe, type Pipe } from '../../host/syscalls.ts';
+import { BOX_UID } from '../../host/user-namespace.ts';
 import type { Found } from '../box/boxes.ts';
 import type { Host } from '../box/host.ts';
 import type { ProcessSpec } from '../box/process-spec.ts';
 import { orderBytes, START_PATH, STEPS } from '../box/start-program.ts';
-import { makePipe, type Pipe } from '../host/syscalls.ts';
-import { BOX_UID } from '../host/user-namespace.ts';
 import { type Piped, spawnPiped } from './spawn.ts';
 
 /** A process that waits in a box with nothing to do is ended after this. */

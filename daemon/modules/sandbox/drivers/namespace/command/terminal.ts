@@ -1,10 +1,10 @@
 import { closeSync } from 'node:fs';
 import type { ExecSpec, Terminal, TerminalSize } from '../../driver.ts';
+import { openPseudoTerminal } from '../../host/pseudo-terminal.ts';
+import { resizeTerminal } from '../../host/syscalls.ts';
 import type { Found } from '../box/boxes.ts';
 import type { Host } from '../box/host.ts';
 import { processSpec } from '../box/process-spec.ts';
-import { openPseudoTerminal } from '../host/pseudo-terminal.ts';
-import { resizeTerminal } from '../host/syscalls.ts';
 import { Channel } from './channel.ts';
 import { entryDir } from './enter.ts';
 import { Input } from './pipes.ts';

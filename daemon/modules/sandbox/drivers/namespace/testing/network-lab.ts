@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { run } from '../host/run.ts';
+import { run } from '../../host/run.ts';
 
 /** Addresses of the lab. The box's host has one uplink; everything else is behind the router. */
 export const LAB = {

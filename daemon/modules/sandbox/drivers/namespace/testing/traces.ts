@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { readMounts } from '../host/mounts.ts';
-import { idRangeOf } from '../host/user-namespace.ts';
-import { markOf } from '../network/network.ts';
+import { readMounts } from '../../host/mounts.ts';
+import { idRangeOf } from '../../host/user-namespace.ts';
+import { markOf } from '../../network/network.ts';
 
 /** What boxes of an instance leave on a host, as counts. */
 export interface Traces {

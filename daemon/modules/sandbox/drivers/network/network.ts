@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SECOND_MS } from '../../../../../../src/kit/time.ts';
-import type { HostLog } from '../box/host.ts';
+import { SECOND_MS } from '../../../../../src/kit/time.ts';
 import { readJson, readText, writeWhole } from '../host/files.ts';
+import type { HostLog } from '../host/log.ts';
 import { findProgram, run } from '../host/run.ts';
 import { type Block, formatAddress, formatBlock } from './address.ts';
 import { Leases } from './leases.ts';

@@ -3,9 +3,9 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findProgram } from '../host/run.ts';
-import { whyUnusable } from '../probe.ts';
-import { type NetworkLab, openNetworkLab } from '../testing/network-lab.ts';
-import type { NetworkReport } from '../testing/network-scenario.ts';
+import { whyUnusable } from '../namespace/probe.ts';
+import { type NetworkLab, openNetworkLab } from '../namespace/testing/network-lab.ts';
+import type { NetworkReport } from '../namespace/testing/network-scenario.ts';
 
 const missing = whyUnusable('t') ?? ['nft', 'ip', 'perl', 'bash'].find((name) => !findProgram(name));
 
@@ -19,7 +19,7 @@ describe.skipIf(missing !== undefined)(
       dir = await mkdtemp(join(tmpdir(), 'svc-net-'));
       await chmod(dir, 0o700);
       lab = await openNetworkLab();
-      const script = join(import.meta.dir, '../testing/network-scenario.ts');
+      const script = join(import.meta.dir, '../namespace/testing/network-scenario.ts');
       const text = await lab.runOnHost(script, {
         dataDir: dir,
         instance: `net${crypto.randomUUID().slice(0, 6)}`,

@@ -1,5 +1,5 @@
 import { chownSync, closeSync, constants, fstatSync, openSync } from 'node:fs';
-import type { TerminalSize } from '../../driver.ts';
+import type { TerminalSize } from '../driver.ts';
 import { resizeTerminal, unlockTerminal } from './syscalls.ts';
 
 /** A pseudo terminal of a box. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { BoxStats } from '../../driver.ts';
+import type { BoxStats } from '../driver.ts';
 import type { Groups } from './control-groups.ts';
 import { readText } from './files.ts';
 

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Limits } from '../../driver.ts';
+import type { Limits } from '../driver.ts';
 import { exists, readText } from './files.ts';
 import { readMounts } from './mounts.ts';
 import { run } from './run.ts';
