@@ -5,7 +5,7 @@ import { SECOND_MS } from '../src/kit/time.ts';
 /** Reads a whole number that is not below `minimum`. */
 export function integer(minimum: number): (text: string) => number {
   return (text) => {
-    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    const value = /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
     if (!Number.isSafeInteger(value) || value < minimum) {
       throw new InvalidArgumentError(`It must be a whole number, ${minimum} or more.`);
     }

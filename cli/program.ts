@@ -59,6 +59,7 @@ function addCommands(
       .summary(entry.summary)
       .description(entry.summary);
     parent.addCommand(child);
+    child.aliases([...(entry.aliases ?? [])]);
     if ('commands' in entry) addCommands(child, `${path} ${name}`, entry, start, done);
     else LOADERS.set(child, () => configure(child, entry, start, done));
   }

@@ -21,11 +21,15 @@ export function verb<Args extends readonly unknown[], Options>(definition: Verb<
 /** A command in the tree: its line in the help, and the file that has it. */
 export interface Leaf {
   readonly summary: string;
+  /** Other names of it. */
+  readonly aliases?: readonly string[];
   load(): Promise<Verb>;
 }
 
 /** Commands under one noun. */
 export interface Branch {
   readonly summary: string;
+  /** Other names of the noun. */
+  readonly aliases?: readonly string[];
   readonly commands: Readonly<Record<string, Leaf | Branch>>;
 }

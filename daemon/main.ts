@@ -73,15 +73,16 @@ async function compose(app: App): Promise<Instance> {
   let port = config.get('server.port');
   const auth = createAuthModule(app, { port: () => port });
   const driver = await selectDriver({ ...app, instance: instanceName(new SettingStore(db), clock.now()) });
-  const sandbox = createSandboxModule(app, driver);
+  const sandbox = createSandboxModule(app, driver, auth.standing, () => port);
   metrics.sandboxes(() => new Map(Object.entries(sandbox.countByState())));
+  for (const figure of sandbox.figures) metrics.figure(figure);
   const modules = [auth, sandbox, createGatewayModule(app, metrics), createSystemModule(app, metrics)];
   const idempotency = new Idempotency(db, clock, app.secrets);
   jobs.every('idempotency.prune', HOUR_MS, () => idempotency.prune());
   const routes = modules.flatMap((module) => module.routes);
   const gate = createGate(config, auth.authenticator, { port: () => port });
   const page = (request: Request) => assetResponse(request) ?? docsResponse(request);
-  const edge = mount({ operations, routes, gate, idempotency, metrics, log, page });
+  const edge = mount({ operations, routes, gate, idempotency, metrics, log, page, sites: sandbox.sites });
   const listensOn = (bound: number) => {
     port = bound;
   };

@@ -2,10 +2,26 @@ import type { Migration } from '../daemon/db/migrate.ts';
 import core from './0001_core.sql' with { type: 'text' };
 import auth from './0002_auth.sql' with { type: 'text' };
 import sandbox from './0003_sandbox.sql' with { type: 'text' };
+import lifecycle from './0004_lifecycle.sql' with { type: 'text' };
+import ports from './0005_ports.sql' with { type: 'text' };
+import ssh from './0006_ssh.sql' with { type: 'text' };
+import storage from './0007_storage.sql' with { type: 'text' };
+import network from './0008_network.sql' with { type: 'text' };
+import otlp from './0009_otlp.sql' with { type: 'text' };
+import automation from './0010_automation.sql' with { type: 'text' };
+import code from './0011_code.sql' with { type: 'text' };
 
 /** The schema, step by step, embedded in the executable. */
 export const migrations: readonly Migration[] = [
   { version: 1, name: 'core', sql: core },
   { version: 2, name: 'auth', sql: auth },
   { version: 3, name: 'sandbox', sql: sandbox },
+  { version: 4, name: 'lifecycle', sql: lifecycle },
+  { version: 5, name: 'ports', sql: ports },
+  { version: 6, name: 'ssh', sql: ssh },
+  { version: 7, name: 'storage', sql: storage },
+  { version: 8, name: 'network', sql: network },
+  { version: 9, name: 'otlp', sql: otlp },
+  { version: 10, name: 'automation', sql: automation },
+  { version: 11, name: 'code', sql: code },
 ];

@@ -38,6 +38,10 @@ export const tree: Branch = {
           summary: 'Open a terminal in a sandbox',
           load: async () => (await import('./sandbox/shell.ts')).shell,
         },
+        cp: {
+          summary: 'Copy files to or from a sandbox',
+          load: async () => (await import('./sandbox/cp.ts')).cp,
+        },
         logs: {
           summary: 'Show what a command printed',
           load: async () => (await import('./sandbox/logs.ts')).logs,
@@ -49,6 +53,22 @@ export const tree: Branch = {
         revive: {
           summary: 'Wake sleeping sandboxes',
           load: async () => (await import('./sandbox/revive.ts')).revive,
+        },
+        resize: {
+          summary: 'Change the cores and memory of a sandbox',
+          load: async () => (await import('./sandbox/resize.ts')).resize,
+        },
+        archive: {
+          summary: 'Pack sleeping sandboxes into cold storage',
+          load: async () => (await import('./sandbox/archive.ts')).archive,
+        },
+        restore: {
+          summary: 'Bring archived sandboxes back',
+          load: async () => (await import('./sandbox/restore.ts')).restore,
+        },
+        fork: {
+          summary: 'Make running copies of a sandbox with its files',
+          load: async () => (await import('./sandbox/fork.ts')).fork,
         },
         recreate: {
           summary: 'Make a new sandbox like an old one',
@@ -66,17 +86,231 @@ export const tree: Branch = {
           summary: 'Show what a sandbox uses',
           load: async () => (await import('./sandbox/stats.ts')).stats,
         },
+        top: {
+          summary: 'Watch all running sandboxes',
+          load: async () => (await import('./sandbox/top.ts')).top,
+        },
+        history: {
+          summary: 'Draw what a sandbox used in the last two hours',
+          load: async () => (await import('./sandbox/history.ts')).history,
+        },
+        network: {
+          summary: 'See and change what a sandbox reaches',
+          commands: {
+            show: {
+              summary: 'Show what a sandbox reaches',
+              load: async () => (await import('./sandbox/network/show.ts')).show,
+            },
+            set: {
+              summary: 'Change what a sandbox reaches, at once',
+              load: async () => (await import('./sandbox/network/set.ts')).set,
+            },
+            log: {
+              summary: 'List the names that a sandbox looked up',
+              load: async () => (await import('./sandbox/network/log.ts')).log,
+            },
+          },
+        },
         events: {
           summary: 'Show what happened to a sandbox',
           load: async () => (await import('./sandbox/events.ts')).events,
+        },
+        ports: {
+          summary: 'Reach the ports of a sandbox',
+          commands: {
+            list: {
+              summary: 'List the exposed ports',
+              load: async () => (await import('./sandbox/ports/list.ts')).list,
+            },
+            expose: {
+              summary: 'Give a port an address of its own',
+              load: async () => (await import('./sandbox/ports/expose.ts')).expose,
+            },
+            unexpose: {
+              summary: 'Take the address of a port away',
+              load: async () => (await import('./sandbox/ports/unexpose.ts')).unexpose,
+            },
+            detect: {
+              summary: 'Show what listens in a sandbox',
+              load: async () => (await import('./sandbox/ports/detect.ts')).detect,
+            },
+          },
+        },
+        preview: {
+          summary: 'Print a link to a port that expires',
+          load: async () => (await import('./sandbox/preview.ts')).preview,
+        },
+        forward: {
+          summary: 'Make a port of this machine lead into a sandbox',
+          load: async () => (await import('./sandbox/forward.ts')).forward,
+        },
+        cron: {
+          summary: 'Run commands by the clock',
+          commands: {
+            list: {
+              summary: 'List the scheduled commands',
+              load: async () => (await import('./sandbox/cron/list.ts')).list,
+            },
+            create: {
+              summary: 'Schedule a command',
+              load: async () => (await import('./sandbox/cron/create.ts')).create,
+            },
+            update: {
+              summary: 'Change a scheduled command',
+              load: async () => (await import('./sandbox/cron/update.ts')).update,
+            },
+            rm: {
+              summary: 'Remove scheduled commands',
+              load: async () => (await import('./sandbox/cron/remove.ts')).remove,
+            },
+            runs: {
+              summary: 'Show how runs went',
+              load: async () => (await import('./sandbox/cron/runs.ts')).runs,
+            },
+          },
+        },
+        webhook: {
+          summary: 'Run commands when an address is called',
+          commands: {
+            list: {
+              summary: 'List the webhooks',
+              load: async () => (await import('./sandbox/webhook/list.ts')).list,
+            },
+            create: {
+              summary: 'Make a webhook and print its secret',
+              load: async () => (await import('./sandbox/webhook/create.ts')).create,
+            },
+            update: {
+              summary: 'Change a webhook',
+              load: async () => (await import('./sandbox/webhook/update.ts')).update,
+            },
+            rm: {
+              summary: 'Remove webhooks',
+              load: async () => (await import('./sandbox/webhook/remove.ts')).remove,
+            },
+            runs: {
+              summary: 'Show how runs went',
+              load: async () => (await import('./sandbox/webhook/runs.ts')).runs,
+            },
+          },
+        },
+        notify: {
+          summary: 'Tell an address what happens to sandboxes',
+          commands: {
+            list: {
+              summary: 'List the addresses',
+              load: async () => (await import('./sandbox/notify/list.ts')).list,
+            },
+            add: {
+              summary: 'Add an address and print its secret',
+              load: async () => (await import('./sandbox/notify/add.ts')).add,
+            },
+            rm: {
+              summary: 'Remove addresses',
+              load: async () => (await import('./sandbox/notify/remove.ts')).remove,
+            },
+            deliveries: {
+              summary: 'Show how deliveries went',
+              load: async () => (await import('./sandbox/notify/deliveries.ts')).deliveries,
+            },
+            test: {
+              summary: 'Send a test event',
+              load: async () => (await import('./sandbox/notify/test.ts')).test,
+            },
+            replay: {
+              summary: 'Send a delivery once more',
+              load: async () => (await import('./sandbox/notify/replay.ts')).replay,
+            },
+          },
         },
         templates: {
           summary: 'List templates to start from',
           load: async () => (await import('./sandbox/templates.ts')).templates,
         },
+        ssh: {
+          summary: 'Connect to a sandbox by SSH',
+          load: async () => (await import('./sandbox/ssh.ts')).ssh,
+        },
+        'ssh-info': {
+          summary: 'Show where and how to connect by SSH',
+          load: async () => (await import('./sandbox/ssh-info.ts')).sshInfo,
+        },
+        'ssh-config': {
+          summary: 'Print a block for ~/.ssh/config',
+          load: async () => (await import('./sandbox/ssh-config.ts')).sshConfig,
+        },
+        'ssh-enable': {
+          summary: 'Let people into sandboxes by SSH',
+          load: async () => (await import('./sandbox/ssh-switch.ts')).sshEnable,
+        },
+        'ssh-disable': {
+          summary: 'Let nobody into sandboxes by SSH',
+          load: async () => (await import('./sandbox/ssh-switch.ts')).sshDisable,
+        },
+        'ssh-key': {
+          summary: 'Register the keys that you connect with',
+          aliases: ['ssh-keys'],
+          commands: {
+            add: { summary: 'Store a public key', load: async () => (await import('./ssh-key/add.ts')).add },
+            list: { summary: 'List your keys', load: async () => (await import('./ssh-key/list.ts')).list },
+            rm: {
+              summary: 'Remove a key',
+              aliases: ['delete'],
+              load: async () => (await import('./ssh-key/remove.ts')).remove,
+            },
+          },
+        },
+        'ssh-token': {
+          summary: 'Make temporary credentials for SSH',
+          commands: {
+            create: {
+              summary: 'Create a token and print the command that connects',
+              load: async () => (await import('./ssh-token/create.ts')).create,
+            },
+            list: {
+              summary: 'List the tokens that are still good',
+              load: async () => (await import('./ssh-token/list.ts')).list,
+            },
+            rm: {
+              summary: 'Revoke a token',
+              load: async () => (await import('./ssh-token/remove.ts')).remove,
+            },
+          },
+        },
         overview: {
           summary: 'Sum up all sandboxes',
           load: async () => (await import('./sandbox/overview.ts')).overview,
+        },
+      },
+    },
+    otlp: {
+      summary: 'Send metrics and traces of sandboxes to a receiver',
+      commands: {
+        get: { summary: 'Show where they go', load: async () => (await import('./otlp/get.ts')).get },
+        set: { summary: 'Say where they go', load: async () => (await import('./otlp/set.ts')).set },
+        test: { summary: 'Send a test span', load: async () => (await import('./otlp/test.ts')).test },
+      },
+    },
+    snapshot: {
+      summary: 'Keep the files of sandboxes, to start others from',
+      commands: {
+        create: {
+          summary: 'Keep a sandbox or an image as it is now',
+          load: async () => (await import('./snapshot/create.ts')).create,
+        },
+        list: { summary: 'List the snapshots', load: async () => (await import('./snapshot/list.ts')).list },
+        get: { summary: 'Show a snapshot', load: async () => (await import('./snapshot/get.ts')).get },
+        rm: { summary: 'Remove snapshots', load: async () => (await import('./snapshot/remove.ts')).remove },
+      },
+    },
+    volume: {
+      summary: 'Make storage that outlives sandboxes and is shared by them',
+      commands: {
+        create: { summary: 'Make a volume', load: async () => (await import('./volume/create.ts')).create },
+        list: { summary: 'List the volumes', load: async () => (await import('./volume/list.ts')).list },
+        rm: {
+          summary: 'Remove volumes and what is in them',
+          load: async () => (await import('./volume/remove.ts')).remove,
         },
       },
     },

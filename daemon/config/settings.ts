@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, SECOND_MS } from '../../src/kit/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/kit/time.ts';
 
 /** The value types of settings, as they are written in svc.yaml. Durations are text (`30s`) there and milliseconds in the program. */
 interface Values {
@@ -152,7 +152,48 @@ export const SETTINGS = {
   'sandbox.max_memory_mb': setting('integer', 4096, 'Most memory of one sandbox', { minimum: 16 }),
   'sandbox.pids': setting('integer', 512, 'Most processes of one sandbox', { minimum: 16 }),
   'sandbox.timeout': setting('duration', HOUR_MS, 'Lifetime of a sandbox that asks for none; 0s is for ever'),
+  'sandbox.sample_interval': setting(
+    'duration',
+    30 * SECOND_MS,
+    'Time between two points of the metrics history, and between two exports of metrics',
+    { minimum: SECOND_MS },
+  ),
+  'sandbox.preview_host': setting(
+    'string',
+    '',
+    'Domain of previews, such as previews.example.com with wildcard DNS; names under preview.localhost when empty',
+  ),
+  'sandbox.name_servers': setting(
+    'list',
+    [],
+    'Who is asked for names that sandboxes look up (address or address:port); the name servers of this host when empty',
+  ),
+  'sandbox.code_contexts': setting('integer', 16, 'Most code contexts of one sandbox', {
+    minimum: 1,
+    maximum: 1000,
+  }),
+  'sandbox.code_idle': setting(
+    'duration',
+    30 * MINUTE_MS,
+    'How long a code context may be unused before it is closed; 0s is for ever',
+  ),
+  'sandbox.terminal_grace': setting(
+    'duration',
+    10 * MINUTE_MS,
+    'How long a terminal waits for its viewer when the connection drops; 0s ends it at once',
+  ),
   'sandbox.max_log': setting('integer', 64, 'Output kept of one command, in MiB', { minimum: 1 }),
+  'ssh.enabled': setting('boolean', true, 'Takes SSH connections into sandboxes'),
+  'ssh.host': setting('string', '', 'Address to take SSH connections on; that of server.host when empty'),
+  'ssh.port': setting('integer', 2222, 'Port to take SSH connections on; 0 picks a free one', {
+    minimum: 0,
+    maximum: 65_535,
+  }),
+  'ssh.public_host': setting(
+    'string',
+    '',
+    'Host name under which people reach SSH; found by itself when empty',
+  ),
 } as const satisfies Record<string, Setting>;
 
 /** The key of a setting. */

@@ -15,6 +15,7 @@ export function failureResponse(error: unknown, requestId: string, path: string)
   const headers = new Headers({ 'x-request-id': requestId });
   const retryAfter = known.data.retryAfterSeconds;
   if (typeof retryAfter === 'number') headers.set('retry-after', String(Math.ceil(retryAfter)));
+  if (known.code === 'range_not_satisfiable') headers.set('content-range', `bytes */${known.data.size}`);
   if (typeof known.data.allow === 'string') headers.set('allow', known.data.allow);
   return Response.json(failureBody(known, requestId, path), {
     status: known.http === 499 ? 499 : known.http,

@@ -8,6 +8,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { LARGEST_BODY } from './body.ts';
 import type { Arrival } from './call.ts';
 import { failureResponse } from './failure.ts';
+import { type HostedSite, siteOf, visitOf } from './hosted.ts';
 import { type Operation, type OperationTools, operation } from './operation.ts';
 import { toRouterPath } from './path.ts';
 import type { Route } from './route.ts';
@@ -20,6 +21,8 @@ export interface MountOptions extends OperationTools {
   readonly metrics: Metrics;
   /** Answers what is no operation (pages); undefined leads to 404. */
   readonly page?: (request: Request) => Response | undefined | Promise<Response | undefined>;
+  /** What has hosts of its own behind this port. Their requests are handed over before anything else looks at them. */
+  readonly sites?: readonly HostedSite[];
 }
 
 /** A listener that was started. */
@@ -44,7 +47,9 @@ export function mount(options: MountOptions): Elysia {
     for (const place of [endpoint, ...(endpoint.aliases ?? [])])
       add(app, endpoint, place, routes.get(endpoint), options);
   }
-  app.all('/*', ({ request }) => outside(request, options), { parse: 'none' });
+  app.all('/*', ({ request, server }) => hosted({ request, server }, options) ?? outside(request, options), {
+    parse: 'none',
+  });
   return app;
 }
 
@@ -73,6 +78,7 @@ function add(
   const path = toRouterPath(place.path);
   const run = operation({ ...endpoint, ...place }, path, route, options);
   const handler = ({ request, params, server }: Omit<Arrival, 'requestId'>) =>
+    hosted({ request, server }, options) ??
     watched(endpoint, run, { request, params, server, requestId: requestIdOf(request) }, options);
   app.route(place.method, path.pattern, handler, { config: {}, parse: 'none' });
 }
@@ -96,6 +102,21 @@ async function watched(endpoint: Endpoint, run: Operation, arrival: Arrival, { l
     durationMs: Math.round(durationMs),
   });
   return response;
+}
+
+/** The answer of a hosted site; undefined at once when the request is for none. */
+function hosted(
+  arrival: Pick<Arrival, 'request' | 'server'>,
+  { sites = [], log }: MountOptions,
+): Promise<Response | undefined> | undefined {
+  const { request } = arrival;
+  const site = siteOf(request, sites);
+  if (!site) return undefined;
+  const requestId = requestIdOf(request);
+  return site.visit(visitOf({ ...arrival, requestId })).catch((error: unknown) => {
+    if (asAppError(error) !== error) log.error('a visit failed', { requestId, error });
+    return failureResponse(error, requestId, '');
+  });
 }
 
 async function outside(request: Request, options: MountOptions): Promise<Response> {

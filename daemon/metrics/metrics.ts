@@ -9,6 +9,16 @@ export interface TokenCount {
   readonly output: number;
 }
 
+/** A figure without labels that a module adds. */
+export interface Figure {
+  readonly name: string;
+  readonly help: string;
+  /** A counter only grows; its name ends in `_total`. */
+  readonly type: 'gauge' | 'counter';
+  /** Asked at each scrape. */
+  readonly read: () => number;
+}
+
 /** The figures of the instance, for Prometheus. */
 export interface Metrics {
   /** One answered request. 101 is a WebSocket that was opened. */
@@ -17,6 +27,8 @@ export interface Metrics {
   tokens(count: TokenCount): void;
   /** Names who counts sandboxes by state; asked at each scrape. */
   sandboxes(count: () => ReadonlyMap<string, number> | Promise<ReadonlyMap<string, number>>): void;
+  /** Adds a figure of a module. */
+  figure(figure: Figure): void;
   /** Every figure in the text exposition format of Prometheus (version 0.0.4). */
   render(): Promise<string>;
   /** Media type of `render`. */
@@ -63,6 +75,7 @@ export function createMetrics(): Metrics {
       tokens.inc({ provider, model, direction: 'output' }, output);
     },
     sandboxes: (count) => observeSandboxes(registry, count),
+    figure: (figure) => observe(registry, figure),
     render: () => registry.metrics(),
   };
 }
@@ -79,4 +92,27 @@ function observeSandboxes(registry: Registry, count: Parameters<Metrics['sandbox
       for (const [state, number] of states) this.set({ state }, number);
     },
   });
+}
+
+function observe(registry: Registry, { name, help, type, read }: Figure): void {
+  const registers = [registry];
+  if (type === 'gauge')
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  else
+    new Counter({
+      name,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
 }

@@ -1,21 +1,12 @@
 import ipaddr from 'ipaddr.js';
+import { CREDENTIAL_NETWORKS } from '../../src/kit/networks.ts';
 
 /** What an address may be used for: anyone, the operator and what it allows, or nobody at all. */
 export type Reach = 'public' | 'private' | 'forbidden';
 
 type Range = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
 
-/** Link-local networks, and the addresses at which clouds serve the credentials of a machine. */
-const FORBIDDEN: readonly Range[] = [
-  '169.254.0.0/16',
-  'fe80::/10',
-  'fd00:ec2::/32',
-  'fd20:ce::254/128',
-  'fd00:42::42/128',
-  '100.100.100.200/32',
-  '168.63.129.16/32',
-  '192.0.0.192/32',
-].map((text) => ipaddr.parseCIDR(text));
+const FORBIDDEN: readonly Range[] = CREDENTIAL_NETWORKS.map((text) => ipaddr.parseCIDR(text));
 
 /** Global unicast; whatever is outside was never given to anybody (RFC 4291, IANA registry). */
 const GLOBAL_V6 = ipaddr.parseCIDR('2000::/3');

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fail } from '../../src/errors/app-error.ts';
@@ -13,6 +13,11 @@ export class Secrets {
   constructor(private readonly key: Buffer) {
     if (key.length !== KEY_BYTES)
       throw fail('failed_precondition', { message: 'The instance key must be 32 bytes.' });
+  }
+
+  /** A key of 32 bytes for one purpose (HKDF-SHA256, RFC 5869): it tells nothing of this key or of others. */
+  derive(purpose: string): Buffer {
+    return Buffer.from(hkdfSync('sha256', this.key, '', `svc ${purpose}`, KEY_BYTES));
   }
 
   /**

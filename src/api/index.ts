@@ -54,6 +54,7 @@ import { lifecycleWebhooks } from './sandbox/lifecycle-webhooks.ts';
 import { sandboxLsp } from './sandbox/lsp.ts';
 import { sandboxMetrics } from './sandbox/metrics.ts';
 import { otlpSettings } from './sandbox/otlp.ts';
+import { sandboxNetwork } from './sandbox/network.ts';
 import { sandboxPorts } from './sandbox/ports.ts';
 import { sandboxRecordings } from './sandbox/recordings.ts';
 import { snapshots } from './sandbox/snapshots.ts';
@@ -86,6 +87,7 @@ export const groups = {
   sandboxLifecycle,
   sandboxLsp,
   sandboxMetrics,
+  sandboxNetwork,
   otlpSettings,
   sandboxPorts,
   sandboxRecordings,

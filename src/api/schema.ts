@@ -90,7 +90,8 @@ export const int32 = (options: { minimum?: number; maximum?: number; description
   Type.Integer({ format: 'int32', minimum: -2_147_483_648, maximum: 2_147_483_647, ...options });
 
 /** A 64-bit integer, which travels as a string. A number is accepted in requests. */
-export const int64 = () => Type.String({ format: 'int64', pattern: '^-?[0-9]{1,19}$' });
+export const int64 = (options: { readonly description?: string } = {}) =>
+  Type.String({ ...options, format: 'int64', pattern: '^-?[0-9]{1,19}$' });
 
 /** A point in time as RFC 3339 text. */
 export const timestamp = () => Type.String({ format: 'date-time' });

@@ -51,6 +51,7 @@ function entry<Data>(
 
 type Id = { id: string };
 type Text = { message: string };
+type Path = { path: string };
 
 /**
  * Every error that svc can answer. The string code travels in `details`, the integer in `code`.
@@ -69,6 +70,11 @@ export const CODES = {
     unauthenticated,
     () => 'The link is wrong, has expired or was used already.',
     () => 'Ask for a new one.',
+  ),
+  bad_signature: entry(
+    unauthenticated,
+    () => 'The signature of this request is missing or wrong.',
+    () => 'Send X-Hub-Signature-256: sha256=<hex HMAC-SHA256 of the body, keyed with the secret>.',
   ),
   registration_closed: entry(
     forbidden,
@@ -110,6 +116,18 @@ export const CODES = {
     ({ id }: Id) => `There is no template ${JSON.stringify(id)}.`,
     () => 'List them: svc sandbox templates',
   ),
+  context_ended: entry(
+    wrongState,
+    ({ id, why }: { id: string; why: string; language: string }) =>
+      `The code context ${id} has ended: ${why}. Its variables are gone.`,
+    ({ language }) =>
+      `Open another one: POST code/context {"language": "${language}"}, or run without a context.`,
+  ),
+  terminal_ended: entry(
+    wrongState,
+    ({ id, why }: { id: string; why: string }) => `The terminal ${id} has ended: ${why}.`,
+    () => 'Open another one: svc sandbox shell NAME',
+  ),
   command_not_found: entry(
     notFound,
     ({ id }: Id) => `There is no command ${JSON.stringify(id)} in this sandbox.`,
@@ -119,10 +137,41 @@ export const CODES = {
     ({ image, why }: { image: string; why: string }) =>
       `The image ${JSON.stringify(image)} could not be had: ${why}.`,
   ),
+  file_not_found: entry(
+    notFound,
+    ({ path }: Path) => `There is no file ${JSON.stringify(path)} in the sandbox.`,
+  ),
+  file_denied: entry(
+    forbidden,
+    ({ path, why }: Path & { why: string }) => `${JSON.stringify(path)} may not be used so: ${why}.`,
+  ),
+  file_exists: entry(exists, ({ path }: Path) => `${JSON.stringify(path)} exists already.`),
+  not_a_directory: entry(
+    wrongState,
+    ({ path }: Path) => `A part of ${JSON.stringify(path)} is no directory.`,
+  ),
+  is_a_directory: entry(wrongState, ({ path }: Path) => `${JSON.stringify(path)} is a directory.`),
+  directory_not_empty: entry(
+    wrongState,
+    ({ path }: Path) => `The directory ${JSON.stringify(path)} is not empty.`,
+  ),
+  cross_device: entry(
+    wrongState,
+    ({ path }: Path) => `${JSON.stringify(path)} cannot be moved to another file system as it is.`,
+  ),
+  file_failed: entry(
+    wrongState,
+    ({ path, why }: Path & { why: string }) => `${JSON.stringify(path)} cannot be used: ${why}.`,
+  ),
   model_not_found: entry(
     notFound,
     ({ model }: { model: string; near: string[] }) => `There is no model ${JSON.stringify(model)}.`,
     ({ near }) => (near.length > 0 ? `Did you mean ${near.join(', ')}?` : 'List them: GET /compat/v1/models'),
+  ),
+  nothing_listens: entry(
+    { http: 502, rpc: 14, exit: EXIT.error },
+    ({ port }: { port: number }) => `Nothing listens on port ${port} in the sandbox.`,
+    () => 'See what does: svc sandbox ports detect',
   ),
   already_exists: entry(
     exists,
@@ -136,6 +185,11 @@ export const CODES = {
     ({ leave }) => leave,
   ),
   failed_precondition: entry(wrongState, ({ message }: Text) => message),
+  ssh_disabled: entry(
+    wrongState,
+    ({ id }: Id) => `SSH is off for the sandbox ${id}.`,
+    ({ id }) => `Turn it on: svc sandbox ssh-enable ${id} (or create it with sshEnabled)`,
+  ),
   busy: entry(busy, ({ message }: Text) => message),
   seat_limit: entry(
     exhausted,
@@ -147,6 +201,10 @@ export const CODES = {
   body_too_large: entry(
     { http: 413, rpc: 3, exit: EXIT.usage },
     ({ limit }: { limit: number }) => `The body is larger than ${limit} bytes.`,
+  ),
+  range_not_satisfiable: entry(
+    { http: 416, rpc: 11, exit: EXIT.usage },
+    ({ size }: { size: number }) => `The file has no such bytes: it is ${size} bytes long.`,
   ),
   unsupported_media_type: entry(
     { http: 415, rpc: 3, exit: EXIT.usage },

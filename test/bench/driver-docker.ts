@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import Docker from 'dockerode';
 import { createDockerDriver } from '../../daemon/modules/sandbox/drivers/docker/index.ts';
-import type { BoxSpec, SandboxDriver } from '../../daemon/modules/sandbox/drivers/driver.ts';
+import type { BoxSpec, NetworkPolicy, SandboxDriver } from '../../daemon/modules/sandbox/drivers/driver.ts';
+import { policyOf } from '../../daemon/modules/sandbox/drivers/network/policy.ts';
 import { newId } from '../../src/kit/id.ts';
 import { startDockerd, type TestDockerd } from '../support/dockerd.ts';
 import { sizeFromEnv } from './kit/setting.ts';
@@ -142,8 +143,9 @@ async function printThroughput(driver: SandboxDriver, engine: TestDockerd): Prom
   );
 }
 
-function specOf({ image }: TestDockerd, network: BoxSpec['network']): BoxSpec {
-  return { id: newId('sbx'), image, env: {}, limits: { cpu: 1, memoryMb: 256, pids: 256 }, network };
+function specOf({ image }: TestDockerd, mode: NetworkPolicy['mode']): BoxSpec {
+  const limits = { cpu: 1, memoryMb: 256, pids: 256 };
+  return { id: newId('sbx'), image, env: {}, limits, network: policyOf(mode) };
 }
 
 /** Writes the time since the last lap down under a name; without a name it only starts again. */

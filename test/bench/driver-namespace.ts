@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { BoxSpec, SandboxDriver } from '../../daemon/modules/sandbox/drivers/driver.ts';
 import { idRangeOf } from '../../daemon/modules/sandbox/drivers/host/user-namespace.ts';
 import { createNamespaceDriver } from '../../daemon/modules/sandbox/drivers/namespace/index.ts';
+import { policyOf } from '../../daemon/modules/sandbox/drivers/network/policy.ts';
 import { openNetworkLab } from '../../daemon/modules/sandbox/drivers/namespace/testing/network-lab.ts';
 import { tracesOf } from '../../daemon/modules/sandbox/drivers/namespace/testing/traces.ts';
 import { newId } from '../../src/kit/id.ts';
@@ -253,7 +254,7 @@ async function runTrue(driver: SandboxDriver, id: string): Promise<void> {
 
 function specOf(): BoxSpec {
   const limits = { cpu: 1, memoryMb: 256, pids: 256 };
-  return { id: newId('sbx'), image: 'host', env: {}, limits, network: 'allow' };
+  return { id: newId('sbx'), image: 'host', env: {}, limits, network: policyOf('allow') };
 }
 
 /** Writes the time since the last lap down under a name; without a name it only starts again. */

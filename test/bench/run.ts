@@ -5,9 +5,20 @@ import { ensurePrograms } from '../support/debian-packages.ts';
 /**
  * Runs the benchmarks on the compiled program, or those that are named: `bun run bench sandbox startup`. Each prints
  * tables with ratios and goals. A goal that is missed is no failure; a benchmark that breaks is. Sizes come from the
- * environment: BENCH_ROUNDS, BENCH_CROWD, BENCH_EDGE_ROUNDS, BENCH_EDGE_MS, BENCH_IDLE_MS.
+ * environment: BENCH_ROUNDS, BENCH_CROWD, BENCH_CHANGE_MB, BENCH_WATCHED, BENCH_WATCH_SECONDS, BENCH_EDGE_ROUNDS, BENCH_EDGE_MS, BENCH_IDLE_MS.
  */
-const BENCHMARKS = ['startup', 'sandbox', 'crowd', 'edge', 'gateway', 'driver-namespace', 'driver-docker'];
+const BENCHMARKS = [
+  'startup',
+  'sandbox',
+  'snapshot',
+  'crowd',
+  'watching',
+  'edge',
+  'gateway',
+  'preview',
+  'driver-namespace',
+  'driver-docker',
+];
 
 /** Programs of the benchmarks and the packages that bring them. */
 const PROGRAMS = { crun: 'crun', nft: 'nftables', ip: 'iproute2', mount: 'mount', nsenter: 'util-linux' };

@@ -24,6 +24,8 @@ export interface DaemonOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
   readonly apiKey?: string;
+  /** A free one when absent. */
+  readonly port?: number;
 }
 
 /** How the program is started: the compiled binary that SVC_TEST_BINARY names, else from source. */
@@ -37,7 +39,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<TestDaem
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'svc-test-'));
   const apiKey =
     options.apiKey ?? `s_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url')}`;
-  const port = freePort();
+  const port = options.port ?? freePort();
   const child = Bun.spawn(
     [...svcCommand(), 'serve', '--port', String(port), '--data-dir', dataDir, ...(options.args ?? [])],
     {

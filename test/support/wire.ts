@@ -78,12 +78,15 @@ export class Wire {
     if (this.socket) return this.socket;
     const socket = connect({ host: this.host, port: this.port, noDelay: true });
     socket.on('data', (chunk: Buffer) => {
+      if (this.socket !== socket) return;
       this.received = this.received.length === 0 ? chunk : Buffer.concat([this.received, chunk]);
       this.look(false);
     });
     socket.on('error', () => undefined);
     socket.on('close', () => {
-      if (this.socket === socket) this.socket = undefined;
+      // One that was cut off here says so late, when the next one is in use.
+      if (this.socket !== socket) return;
+      this.socket = undefined;
       this.look(true);
       this.fail(new Closed(this.received.length));
     });

@@ -1,12 +1,16 @@
 import type { Output } from '../../../src/api/endpoint.ts';
 import { sandboxHistory } from '../../../src/api/sandbox/history.ts';
+import type { Client } from '../../../src/client/client.ts';
+import { AppError } from '../../../src/errors/app-error.ts';
 import { integer } from '../../args.ts';
 import type { Cli } from '../../cli.ts';
 import { showJson, showList } from '../../ui/show.ts';
 import { relativeTime } from '../../ui/time.ts';
 import { verb } from '../../verb.ts';
 
-const POLL_MS = 1_000;
+/** A daemon that is restarted is back within this. */
+const RETRY_MS = 1_000;
+const MAX_ATTEMPTS = 30;
 
 interface Options {
   eventType?: string;
@@ -40,21 +44,43 @@ export const events = verb<[name: string], Options>({
       return (answer.events ?? []).toReversed();
     };
     const first = await read();
-    if (!follow) {
-      if (json) showJson(cli, first);
-      else show(cli, first);
-      return undefined;
-    }
-    const seen = new Set<string | undefined>();
-    for (let page = first; ; page = await read()) {
-      const fresh = page.filter(({ id }) => !seen.has(id));
-      for (const { id } of fresh) seen.add(id);
-      if (json) for (const event of fresh) cli.terminal.print(JSON.stringify(event));
-      else if (fresh.length > 0) show(cli, fresh, page === first);
-      await Bun.sleep(POLL_MS);
-    }
+    if (json && !follow) showJson(cli, first);
+    else print(cli, first, json, true);
+    if (follow) await goOn(cli, client, name, { eventType, json }, first.at(-1)?.id);
+    return undefined;
   },
 });
+
+/** Prints what happens from now on. A connection that breaks is made again, and goes on where it broke. */
+async function goOn(
+  cli: Cli,
+  client: Client,
+  name: string,
+  { eventType, json }: Pick<Options, 'eventType' | 'json'>,
+  lastSeen: string | undefined,
+): Promise<void> {
+  const params = { sandboxId: name };
+  let seen = lastSeen;
+  for (let attempts = 0; ; ) {
+    try {
+      const query = { eventType, after: seen };
+      for await (const { id, data } of client.stream(sandboxHistory.WatchSandboxEvents, { params, query })) {
+        print(cli, [JSON.parse(data)], json, seen === undefined);
+        [seen, attempts] = [id, 0];
+      }
+      return;
+    } catch (error) {
+      const isBroken = error instanceof AppError && error.code === 'unreachable';
+      if (!isBroken || ++attempts > MAX_ATTEMPTS) throw error;
+      await Bun.sleep(RETRY_MS);
+    }
+  }
+}
+
+function print(cli: Cli, rows: readonly SandboxEvent[], json: true | undefined, heading: boolean): void {
+  if (!json) show(cli, rows, heading);
+  else for (const event of rows) cli.terminal.print(JSON.stringify(event));
+}
 
 function show(cli: Cli, rows: readonly SandboxEvent[], heading = true): void {
   showList(cli, {

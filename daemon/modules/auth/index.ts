@@ -2,6 +2,7 @@ import { HOUR_MS, SECOND_MS } from '../../../src/kit/time.ts';
 import type { App, Module } from '../../app.ts';
 import { Site } from '../../http/gate/site.ts';
 import type { Authenticator } from '../../http/gate.ts';
+import type { Caller } from '../../http/route.ts';
 import { createMailer, type Mailer } from '../../mail/mailer.ts';
 import { Accounts } from './accounts.ts';
 import { ApiKeys } from './api-keys.ts';
@@ -23,6 +24,7 @@ import { sessionRoutes } from './session-routes.ts';
 import { SessionStore } from './session-store.ts';
 import { Sessions } from './sessions.ts';
 import { SetupToken } from './setup-token.ts';
+import { LOCAL_ACTOR, Standing } from './standing.ts';
 import { Team } from './team.ts';
 import { teamRoutes } from './team-routes.ts';
 import { UserStore } from './user-store.ts';
@@ -40,6 +42,8 @@ export interface AuthFace {
   readonly instanceTenant: string;
   /** An address that opens the dashboard once, as the owner of the instance. */
   createLaunchUrl(): LaunchUrl;
+  /** What actors may do now. */
+  readonly standing: Standing;
 }
 
 /** What the module takes from its surroundings, besides the app. */
@@ -76,6 +80,19 @@ export function createAuthModule(app: App, options: AuthOptions = {}): Module & 
   const cookie = new SessionCookie(config, site);
   const reception = new Reception(clock, site, cookie, users);
   const mode = () => config.get('auth.mode') as 'self_hosted' | 'cloud';
+  const local = (): Caller | undefined => {
+    const isUnclaimed = mode() === 'self_hosted' && !accounts.hasUsers();
+    if (!isUnclaimed && !config.get('auth.local_trust')) return undefined;
+    const userId = users.organization(instanceTenant)?.ownerId ?? undefined;
+    const person = userId === undefined ? {} : { userId };
+    return {
+      tenant: instanceTenant,
+      role: 'owner',
+      actor: userId ?? LOCAL_ACTOR,
+      ...person,
+      via: 'same-origin',
+    };
+  };
   let flushing: Timer | undefined;
 
   return {
@@ -90,20 +107,9 @@ export function createAuthModule(app: App, options: AuthOptions = {}): Module & 
     authenticator: {
       byApiKey: (key) => snapshot.callerOf(key),
       bySession: (token) => sessions.callerOf(token),
-      local() {
-        const isUnclaimed = mode() === 'self_hosted' && !accounts.hasUsers();
-        if (!isUnclaimed && !config.get('auth.local_trust')) return undefined;
-        const userId = users.organization(instanceTenant)?.ownerId ?? undefined;
-        const person = userId === undefined ? {} : { userId };
-        return {
-          tenant: instanceTenant,
-          role: 'owner',
-          actor: userId ?? 'local',
-          ...person,
-          via: 'same-origin',
-        };
-      },
+      local,
     },
+    standing: new Standing(users, keyStore, local),
     createLaunchUrl: () =>
       links.createLaunchUrl({ tenant: instanceTenant, role: 'owner', actor: 'system' }, site.baseUrl()),
     async start() {

@@ -2,22 +2,37 @@ import { join } from 'node:path';
 import { asAppError } from '../../../src/errors/app-error.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/kit/time.ts';
 import type { App, Module } from '../../app.ts';
+import type { HostedSite } from '../../http/hosted.ts';
+import type { Figure } from '../../metrics/metrics.ts';
+import { createAutomationRoom } from './automation/index.ts';
+import { createCodeRoom } from './code/index.ts';
 import { CommandLogs } from './command/log.ts';
 import { commandRoutes } from './command/routes.ts';
 import { CommandService } from './command/service.ts';
 import { ExecutionStore } from './command/store.ts';
 import type { SandboxDriver } from './drivers/driver.ts';
+import { createFilesRoom } from './files/index.ts';
 import { SandboxEvents } from './history/events.ts';
 import { historyRoutes } from './history/routes.ts';
+import { Archiving } from './lifecycle/archiving.ts';
+import { DiskLimits } from './lifecycle/disk-limits.ts';
 import { Expiry } from './lifecycle/expiry.ts';
 import { reconcile } from './lifecycle/reconcile.ts';
+import { Resizing } from './lifecycle/resizing.ts';
 import { lifecycleRoutes } from './lifecycle/routes.ts';
 import { LifecycleService } from './lifecycle/service.ts';
 import { SandboxStore } from './lifecycle/store.ts';
-import { metricsRoutes } from './metrics/routes.ts';
+import { createLifecycleWebhookRoom } from './lifecycle-webhooks/index.ts';
+import { createMetricsRoom } from './metrics/index.ts';
 import { StatsService } from './metrics/service.ts';
+import { createOtlpRoom } from './otlp/index.ts';
+import { createPortsRoom } from './ports/index.ts';
+import { createNetworkRoom } from './network/index.ts';
 import type { Room, RoomContext } from './room.ts';
+import { createSshRoom, type People } from './ssh/index.ts';
+import { createSnapshotsRoom } from './snapshots/index.ts';
 import { templateRoutes } from './templates/routes.ts';
+import { createVolumesRoom } from './volumes/index.ts';
 
 export type { Finding, Probe } from './drivers/driver.ts';
 export { selectDriver } from './drivers/select.ts';
@@ -32,11 +47,21 @@ const KEPT_EVENTS = 5_000;
 /** How long a sandbox that is gone, and what ran in one, can still be looked at. */
 const REMEMBERED_MS = 30 * DAY_MS;
 
-/** Sandboxes: made, used, watched and ended, on one driver. */
+/** What the module shows besides its operations. */
+export interface SandboxFace {
+  readonly countByState: () => Record<string, number>;
+  readonly figures: readonly Figure[];
+  /** What it serves at hosts of its own. */
+  readonly sites: readonly HostedSite[];
+}
+
+/** Sandboxes: made, used, watched and ended, on one driver. `port` is the one that the instance listens on. */
 export function createSandboxModule(
   app: App,
   driver: SandboxDriver,
-): Module & { readonly countByState: () => Record<string, number> } {
+  people: People,
+  port: () => number,
+): Module & SandboxFace {
   const store = new SandboxStore(app.db);
   const events = new SandboxEvents(app.db, app.clock, app.bus);
   const lifecycle = new LifecycleService(app, driver, store, events);
@@ -44,7 +69,10 @@ export function createSandboxModule(
   const executions = new ExecutionStore(app.db);
   const commands = new CommandService(app, driver, lifecycle, executions, events, logs);
   const stats = new StatsService(app, driver, lifecycle);
-  const expiry = new Expiry(app, lifecycle, (id) => commands.isBusy(id));
+  const archiving = new Archiving(lifecycle, driver);
+  const resizing = new Resizing(lifecycle, driver, app.config);
+  const diskLimits = new DiskLimits(app, lifecycle, driver);
+  const expiry = new Expiry(app, lifecycle, archiving, (id) => isBusy(id));
   const prune = async () => {
     const before = app.clock.now() - REMEMBERED_MS;
     for (const id of store.prune(before)) await logs.remove(id);
@@ -66,17 +94,19 @@ export function createSandboxModule(
       retry = setTimeout(() => void takeUp(), RETRY_MS);
     }
   };
-  const rooms = createRooms({ app, driver, lifecycle, commands, events });
+  const rooms = createRooms(people, { app, driver, lifecycle, archiving, commands, events, stats, port });
+  const isBusy = (id: string) => commands.isBusy(id) || rooms.some((room) => room.isBusy?.(id));
   return {
     name: 'sandbox',
     routes: [
-      ...lifecycleRoutes({ app, driver, lifecycle, commands, stats }),
+      ...lifecycleRoutes({ app, driver, lifecycle, commands, stats }, archiving, resizing),
       ...commandRoutes(app, driver, lifecycle, commands),
-      ...metricsRoutes(stats),
-      ...historyRoutes(lifecycle, commands, events),
+      ...historyRoutes(app.bus, lifecycle, commands, events),
       ...templateRoutes(),
       ...rooms.flatMap(({ routes }) => routes),
     ],
+    figures: rooms.flatMap(({ figures = [] }) => figures),
+    sites: rooms.flatMap(({ sites = [] }) => sites),
     countByState: () => Object.fromEntries(store.countByState().map(({ state, total }) => [state, total])),
     async start() {
       await takeUp();
@@ -89,11 +119,13 @@ export function createSandboxModule(
       });
       app.jobs.every('sandbox.prune', HOUR_MS, prune);
       expiry.start();
+      diskLimits.start();
       for (const room of rooms) await room.start?.();
     },
     async stop() {
       clearTimeout(retry);
       expiry.stop();
+      diskLimits.stop();
       for (const room of rooms.toReversed()) await room.stop?.();
       await driver.close();
     },
@@ -101,6 +133,22 @@ export function createSandboxModule(
 }
 
 /** The rooms, in the order in which they start. */
-function createRooms(_context: RoomContext): readonly Room[] {
-  return [];
+function createRooms(people: People, context: RoomContext): readonly Room[] {
+  const metrics = createMetricsRoom(context);
+  const filesRoom = createFilesRoom(context);
+  const { files } = filesRoom;
+  const ssh = createSshRoom(context, { people, openFiles: (tenant, id) => files.open(tenant, id) });
+  return [
+    filesRoom,
+    createCodeRoom(context),
+    ssh,
+    metrics,
+    createOtlpRoom(context, metrics.sampler),
+    createAutomationRoom(context),
+    createPortsRoom(context),
+    createNetworkRoom(context),
+    createSnapshotsRoom(context),
+    createVolumesRoom(context),
+    createLifecycleWebhookRoom(context),
+  ];
 }

@@ -24,6 +24,10 @@ export const sandboxes = sqliteTable('sandboxes', {
   expiresAt: integer('expires_at'),
   stoppedAt: integer('stopped_at'),
   deleteAt: integer('delete_at'),
+  /** When a sleeping sandbox is to be archived. */
+  archiveAt: integer('archive_at'),
+  /** The commit that was checked out when it was made. */
+  gitCommit: text('git_commit'),
 });
 
 /** A row of `sandboxes`. */
@@ -45,12 +49,14 @@ export const sandboxEvents = sqliteTable('sandbox_events', {
 /** A row of `sandbox_events`. */
 export type SandboxEventRow = typeof sandboxEvents.$inferSelect;
 
-/** Commands and terminals. */
+/** Commands, terminals and code. */
 export const executions = sqliteTable('executions', {
   id: text().primaryKey(),
   tenant: text().notNull(),
   sandboxId: text('sandbox_id').notNull(),
-  kind: text({ enum: ['command', 'background', 'terminal', 'pipe'] }).notNull(),
+  kind: text({ enum: ['command', 'background', 'terminal', 'pipe', 'code'] }).notNull(),
+  /** What it is written in: `sh`, or the language of its context. */
+  language: text().notNull(),
   command: text().notNull(),
   /** Finds a background command again after a restart. */
   ref: text(),

@@ -22,7 +22,6 @@ export const sandboxCode = {
     body: object('CreateCodeContextRequest', { language: t.String({ minLength: 1 }) }),
     response: CodeContext,
     access: 'member',
-    unbuilt: true,
   }),
   ListCodeContexts: endpoint({
     ...here,
@@ -35,7 +34,6 @@ export const sandboxCode = {
     query: fields({ language: t.String() }),
     response: t.Array(CodeContext),
     access: 'viewer',
-    unbuilt: true,
   }),
   GetCodeContext: endpoint({
     ...here,
@@ -47,7 +45,6 @@ export const sandboxCode = {
     params: ids('sandboxId', 'contextId'),
     response: CodeContext,
     access: 'viewer',
-    unbuilt: true,
   }),
   DeleteCodeContext: endpoint({
     ...here,
@@ -59,7 +56,6 @@ export const sandboxCode = {
     params: ids('sandboxId', 'contextId'),
     response: DeletedContexts,
     access: 'member',
-    unbuilt: true,
   }),
   DeleteCodeContextsByLanguage: endpoint({
     ...here,
@@ -72,7 +68,6 @@ export const sandboxCode = {
     query: t.Object({ language: t.String({ minLength: 1 }) }),
     response: DeletedContexts,
     access: 'member',
-    unbuilt: true,
   }),
   ExecuteCode: endpoint({
     ...here,
@@ -90,7 +85,6 @@ export const sandboxCode = {
     response: ExecutionEvent,
     stream: 'sse',
     access: 'member',
-    unbuilt: true,
   }),
   InterruptCode: endpoint({
     ...here,
@@ -103,6 +97,5 @@ export const sandboxCode = {
     query: t.Object({ id: t.String({ minLength: 1, description: 'The id of the context.' }) }),
     response: object('InterruptCodeResponse', { id: t.String(), status: t.Literal('interrupted') }),
     access: 'member',
-    unbuilt: true,
   }),
 } satisfies Group;

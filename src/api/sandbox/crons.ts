@@ -1,6 +1,32 @@
 import { endpoint, type Group } from '../endpoint.ts';
 import { fields, int32, int64, model, oneOf, struct, t, timestamp } from '../schema.ts';
 
+/** What becomes of a run whose time passed while svc was not running; `skip` when absent. */
+export const MISSED_RUNS = ['skip', 'run_once'] as const;
+
+/** What becomes of a run whose forerunner has not ended; `skip` when absent. */
+export const OVERLAPS = ['skip', 'queue', 'allow'] as const;
+
+/** How a run of a cron or of a webhook stands. */
+export const RUN_STATUSES = [
+  'queued',
+  'running',
+  'succeeded',
+  'failed',
+  'timed_out',
+  'skipped',
+  'interrupted',
+] as const;
+
+const timezone = () =>
+  t.String({ description: 'IANA name such as Europe/Berlin; UTC when absent.', maxLength: 64 });
+const missedRuns = () => oneOf(...MISSED_RUNS);
+const overlap = () => oneOf(...OVERLAPS);
+const wake = () =>
+  t.Boolean({ description: 'Wakes a sandbox that sleeps or is archived; true when absent.' });
+const schedule = () =>
+  t.String({ description: 'Five fields (minute hour day month weekday), or @hourly and the like.' });
+
 /** A command that runs in a sandbox on a schedule. */
 export const SandboxCron = model('SandboxCron', {
   id: int64(),
@@ -8,7 +34,7 @@ export const SandboxCron = model('SandboxCron', {
   sandboxId: t.String(),
   sessionId: t.String(),
   name: t.String(),
-  schedule: t.String(),
+  schedule: schedule(),
   command: t.String(),
   workDir: t.String(),
   timeoutSeconds: int32(),
@@ -22,6 +48,10 @@ export const SandboxCron = model('SandboxCron', {
   sandboxConfig: struct(),
   createdAt: timestamp(),
   updatedAt: timestamp(),
+  timezone: timezone(),
+  missedRuns: missedRuns(),
+  overlap: overlap(),
+  wake: wake(),
 });
 
 /** One run of a cron or of a webhook. */
@@ -31,13 +61,16 @@ export const SandboxTrigger = model('SandboxTrigger', {
   triggerId: int64(),
   sandboxId: t.String(),
   executionId: t.String(),
-  status: t.String(),
+  status: oneOf(...RUN_STATUSES),
   error: t.String(),
   durationMs: int64(),
   webhookMethod: t.String(),
   webhookHeaders: struct(),
-  webhookBody: t.String(),
+  webhookBody: t.String({ description: 'The first 4 KiB.' }),
   createdAt: timestamp(),
+  exitCode: int32(),
+  scheduledAt: timestamp(),
+  finishedAt: timestamp(),
 });
 
 const here = { spec: 'agents', tag: 'Sandbox crons' } as const;
@@ -53,7 +86,6 @@ export const sandboxCrons = {
     query: fields({ tenantId: t.String(), sandboxId: t.String(), limit: int32(), offset: int32() }),
     response: model('ListCronsResponse', { crons: t.Array(SandboxCron), total: int32() }),
     access: 'viewer',
-    unbuilt: true,
   }),
   CreateCron: endpoint({
     ...here,
@@ -66,16 +98,19 @@ export const sandboxCrons = {
       sandboxId: t.String(),
       sessionId: t.String(),
       name: t.String(),
-      schedule: t.String(),
+      schedule: schedule(),
       command: t.String(),
       workDir: t.String(),
       timeoutSeconds: int32(),
       autoRecreate: t.Boolean(),
       sandboxConfig: struct(),
+      timezone: timezone(),
+      missedRuns: missedRuns(),
+      overlap: overlap(),
+      wake: wake(),
     }),
     response: model('CreateCronResponse', { cron: SandboxCron }),
     access: 'member',
-    unbuilt: true,
   }),
   UpdateCron: endpoint({
     ...here,
@@ -87,14 +122,18 @@ export const sandboxCrons = {
     body: model('AgentsServiceUpdateCronBody', {
       tenantId: t.String(),
       name: t.String(),
-      schedule: t.String(),
+      schedule: schedule(),
       command: t.String(),
       enabled: t.Boolean(),
       timeoutSeconds: int32(),
+      workDir: t.String(),
+      timezone: timezone(),
+      missedRuns: missedRuns(),
+      overlap: overlap(),
+      wake: wake(),
     }),
     response: model('UpdateCronResponse', { cron: SandboxCron }),
     access: 'member',
-    unbuilt: true,
   }),
   DeleteCron: endpoint({
     ...here,
@@ -106,7 +145,6 @@ export const sandboxCrons = {
     query: fields({ tenantId: t.String() }),
     response: model('DeleteCronResponse', { success: t.Boolean(), message: t.String() }),
     access: 'member',
-    unbuilt: true,
   }),
   ListTriggers: endpoint({
     ...here,
@@ -118,11 +156,11 @@ export const sandboxCrons = {
       tenantId: t.String(),
       sandboxId: t.String(),
       triggerType: oneOf('cron', 'webhook'),
+      triggerId: int64(),
       limit: int32(),
       offset: int32(),
     }),
     response: model('ListTriggersResponse', { triggers: t.Array(SandboxTrigger), total: int32() }),
     access: 'viewer',
-    unbuilt: true,
   }),
 } satisfies Group;

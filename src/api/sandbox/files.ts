@@ -5,16 +5,20 @@ import { binary, fields, ids, int32, model, object, oneOf, t, timestamp } from '
 export const UPLOAD_LIMIT = 256 * 1024 * 1024;
 
 /** A file as the sandbox sees it. */
-export const FileInfo = object('FileInfo', {
-  path: t.String(),
-  type: oneOf('file', 'directory', 'symlink', 'other'),
-  size: t.Integer(),
-  modified_at: timestamp(),
-  created_at: timestamp(),
-  owner: t.String(),
-  group: t.String(),
-  mode: t.Integer({ description: 'The octal mode spelled as a decimal integer: 755.' }),
-});
+export const FileInfo = object(
+  'FileInfo',
+  {
+    path: t.String(),
+    type: oneOf('file', 'directory', 'symlink', 'other'),
+    size: t.Integer(),
+    modified_at: timestamp(),
+    created_at: timestamp(),
+    owner: t.String(),
+    group: t.String(),
+    mode: t.Integer({ description: 'The octal mode spelled as a decimal integer: 755.' }),
+  },
+  { target: t.String({ description: 'Where a symlink points.' }) },
+);
 
 /** Who owns a file and what may be done with it. */
 export const FilePermission = model('FilePermission', {
@@ -51,7 +55,6 @@ export const sandboxFiles = {
     query: t.Object({ path: t.Array(t.String({ minLength: 1 }), { minItems: 1 }) }),
     response: t.Record(t.String(), FileInfo),
     access: 'viewer',
-    unbuilt: true,
   }),
   DeleteFiles: endpoint({
     ...here,
@@ -65,7 +68,6 @@ export const sandboxFiles = {
     body: model('DeleteFilesRequest', { paths: t.Array(t.String({ minLength: 1 })) }),
     response: Deleted,
     access: 'member',
-    unbuilt: true,
   }),
   SetFilePermissions: endpoint({
     ...here,
@@ -78,7 +80,6 @@ export const sandboxFiles = {
     body: t.Record(t.String(), FilePermission),
     response: Done,
     access: 'member',
-    unbuilt: true,
   }),
   MoveFiles: endpoint({
     ...here,
@@ -93,7 +94,6 @@ export const sandboxFiles = {
     }),
     response: Done,
     access: 'member',
-    unbuilt: true,
   }),
   ReplaceInFiles: endpoint({
     ...here,
@@ -110,7 +110,6 @@ export const sandboxFiles = {
     ),
     response: t.Record(t.String(), object('ReplacedCount', { replacedCount: int32() })),
     access: 'member',
-    unbuilt: true,
   }),
   UploadFile: endpoint({
     ...here,
@@ -125,7 +124,6 @@ export const sandboxFiles = {
     response: Done,
     bodyLimit: UPLOAD_LIMIT,
     access: 'member',
-    unbuilt: true,
   }),
   BulkUploadFiles: endpoint({
     ...here,
@@ -143,7 +141,6 @@ export const sandboxFiles = {
     }),
     bodyLimit: UPLOAD_LIMIT,
     access: 'member',
-    unbuilt: true,
   }),
   DownloadFile: endpoint({
     ...here,
@@ -151,7 +148,7 @@ export const sandboxFiles = {
     id: 'DownloadFile',
     method: 'GET',
     path: '/v1/sandbox/{sandboxId}/files/download',
-    summary: 'Read a file, a range of it, or some of its lines',
+    summary: 'Read a file, a range of it, some of its lines, or a directory as a tar archive',
     params: ids('sandboxId'),
     headers: fields({ range: t.String() }),
     query: object(
@@ -160,12 +157,12 @@ export const sandboxFiles = {
       {
         offset: int32({ minimum: 1, description: 'First line, from 1.' }),
         limit: int32({ minimum: 1, description: 'Number of lines.' }),
+        format: oneOf('tar'),
       },
     ),
-    response: binary('application/octet-stream', 'text/plain'),
+    response: binary('application/octet-stream', 'text/plain', 'application/x-tar'),
     stream: 'bytes',
     access: 'viewer',
-    unbuilt: true,
   }),
   CreateDirectories: endpoint({
     ...here,
@@ -178,7 +175,6 @@ export const sandboxFiles = {
     body: t.Record(t.String(), FilePermission),
     response: Done,
     access: 'member',
-    unbuilt: true,
   }),
   DeleteDirectories: endpoint({
     ...here,
@@ -192,7 +188,73 @@ export const sandboxFiles = {
     body: model('DeleteDirectoriesRequest', { paths: t.Array(t.String({ minLength: 1 })) }),
     response: Deleted,
     access: 'member',
-    unbuilt: true,
+  }),
+  ListDirectory: endpoint({
+    ...here,
+    spec: 'extra',
+    id: 'ListDirectory',
+    method: 'GET',
+    path: '/v1/sandbox/{sandboxId}/directories',
+    summary: 'List what is in a directory, sorted by path',
+    params: ids('sandboxId'),
+    query: object(
+      'ListDirectoryOptions',
+      { path: t.String({ minLength: 1 }) },
+      {
+        depth: int32({
+          minimum: 1,
+          maximum: 50,
+          description: 'Directories below each other; 1 when absent.',
+        }),
+        offset: int32({ minimum: 0 }),
+        limit: int32({ minimum: 1, maximum: 10_000, description: '1000 when absent.' }),
+      },
+    ),
+    response: object('DirectoryListing', { entries: t.Array(FileInfo), total: t.Integer() }),
+    access: 'viewer',
+  }),
+  SearchFiles: endpoint({
+    ...here,
+    spec: 'extra',
+    id: 'SearchFiles',
+    method: 'GET',
+    path: '/v1/sandbox/{sandboxId}/files/search',
+    summary: 'Find files by a glob of their names',
+    params: ids('sandboxId'),
+    query: t.Object({
+      path: t.String({ minLength: 1 }),
+      pattern: t.String({ minLength: 1, maxLength: 256 }),
+    }),
+    response: t.Array(FileInfo),
+    access: 'viewer',
+  }),
+  WriteFile: endpoint({
+    ...here,
+    spec: 'extra',
+    id: 'WriteFile',
+    method: 'PUT',
+    path: '/v1/sandbox/{sandboxId}/files/content',
+    summary: 'Write a file from the body, or a piece of one at an offset',
+    params: ids('sandboxId'),
+    query: object(
+      'WriteFileOptions',
+      { path: t.String({ minLength: 1 }) },
+      {
+        mode: t.Integer({ minimum: 0, maximum: 7777, description: 'The octal mode, such as 755.' }),
+        owner: t.String(),
+        group: t.String(),
+        offset: t.Integer({
+          minimum: 0,
+          maximum: 2 ** 50,
+          description: 'Writes there, into the file that is there.',
+        }),
+      },
+    ),
+    rawBody: 'application/octet-stream',
+    body: binary('application/octet-stream'),
+    response: object('WrittenFile', { path: t.String(), size: t.Integer() }),
+    bodyLimit: UPLOAD_LIMIT,
+    access: 'member',
   }),
   SearchFileContents: endpoint({
     ...here,
@@ -205,7 +267,6 @@ export const sandboxFiles = {
     query: t.Object({ pattern: t.String({ minLength: 1 }), path: t.String({ minLength: 1 }) }),
     response: t.Array(object('ContentMatch', { file: t.String(), line: int32(), content: t.String() })),
     access: 'viewer',
-    unbuilt: true,
   }),
   GlobalReplace: endpoint({
     ...here,
@@ -228,6 +289,5 @@ export const sandboxFiles = {
       ),
     ),
     access: 'member',
-    unbuilt: true,
   }),
 } satisfies Group;

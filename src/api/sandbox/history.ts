@@ -34,6 +34,18 @@ export const SandboxExecution = model('SandboxExecution', {
 
 const here = { spec: 'agents', tag: 'Sandbox history' } as const;
 
+const resumable = fields({
+  'last-event-id': t.String({
+    description: 'Id of the last event that was seen; the stream goes on after it.',
+  }),
+});
+
+const afterEvent = t.String({
+  pattern: '^[0-9]{1,15}$',
+  description:
+    'As the header Last-Event-ID, which wins. Without either, the stream begins with what happens next.',
+});
+
 /** What happened to a sandbox, and what ran in it. */
 export const sandboxHistory = {
   ListSandboxEvents: endpoint({
@@ -59,6 +71,33 @@ export const sandboxHistory = {
       executions: t.Array(SandboxExecution),
       total: int32(),
     }),
+    access: 'viewer',
+  }),
+  WatchSandboxEvents: endpoint({
+    ...here,
+    spec: 'extra',
+    id: 'WatchSandboxEvents',
+    method: 'GET',
+    path: '/v1/sandbox/{sandboxId}/events/watch',
+    summary: 'Stream what happens to a sandbox, until it is gone',
+    params: ids('sandboxId'),
+    query: fields({ eventType: t.String(), after: afterEvent }),
+    headers: resumable,
+    response: SandboxEvent,
+    stream: 'sse',
+    access: 'viewer',
+  }),
+  WatchEvents: endpoint({
+    ...here,
+    spec: 'extra',
+    id: 'WatchEvents',
+    method: 'GET',
+    path: '/v1/sandbox/events/watch',
+    summary: 'Stream what happens to all sandboxes of the tenant',
+    query: fields({ eventType: t.String(), after: afterEvent }),
+    headers: resumable,
+    response: SandboxEvent,
+    stream: 'sse',
     access: 'viewer',
   }),
 } satisfies Group;

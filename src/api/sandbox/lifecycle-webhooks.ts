@@ -12,14 +12,19 @@ export const LIFECYCLE_EVENTS = [
 
 const event = oneOf(...LIFECYCLE_EVENTS);
 
-/** An endpoint that is told what happens to sandboxes. Its secret is never shown again. */
-export const WebhookEndpoint = object('WebhookEndpoint', {
+const shown = {
   id: t.String(),
   url: t.String(),
   events: t.Array(t.String()),
   hasSecret: t.Boolean(),
   createdAt: timestamp(),
-});
+} as const;
+
+/** An endpoint that is told what happens to sandboxes. Its secret is never shown again. */
+export const WebhookEndpoint = object('WebhookEndpoint', shown);
+
+/** An endpoint that was just made, with the secret that was made for it when none was given. */
+export const CreatedWebhookEndpoint = object('CreatedWebhookEndpoint', shown, { secret: t.String() });
 
 /** One event on its way to an endpoint, with how its last attempt ended. */
 export const WebhookDelivery = object(
@@ -52,7 +57,6 @@ export const lifecycleWebhooks = {
     summary: 'List the endpoints',
     response: object('ListWebhookEndpointsResponse', { webhooks: t.Array(WebhookEndpoint) }),
     access: 'viewer',
-    unbuilt: true,
   }),
   CreateWebhookEndpoint: endpoint({
     ...here,
@@ -62,15 +66,17 @@ export const lifecycleWebhooks = {
     summary: 'Add an endpoint',
     body: object(
       'CreateWebhookEndpointRequest',
-      { url: t.String({ minLength: 1 }) },
+      { url: t.String({ minLength: 1, maxLength: 2048 }) },
       {
         events: t.Array(t.Union([event, t.Literal('*')]), { description: 'All when absent or *.' }),
-        secret: t.String(),
+        secret: t.String({
+          maxLength: 256,
+          description: 'Payloads are signed with it; made and shown once when absent.',
+        }),
       },
     ),
-    response: WebhookEndpoint,
+    response: CreatedWebhookEndpoint,
     access: 'member',
-    unbuilt: true,
   }),
   DeleteWebhookEndpoint: endpoint({
     ...here,
@@ -81,7 +87,6 @@ export const lifecycleWebhooks = {
     params: ids('id'),
     response: object('DeleteWebhookEndpointResponse', { success: t.Boolean(), message: t.String() }),
     access: 'member',
-    unbuilt: true,
   }),
   ListWebhookDeliveries: endpoint({
     ...here,
@@ -92,7 +97,6 @@ export const lifecycleWebhooks = {
     params: ids('id'),
     response: object('ListWebhookDeliveriesResponse', { deliveries: t.Array(WebhookDelivery) }),
     access: 'viewer',
-    unbuilt: true,
   }),
   TestWebhookEndpoint: endpoint({
     ...here,
@@ -103,6 +107,16 @@ export const lifecycleWebhooks = {
     params: ids('id'),
     response: object('TestWebhookEndpointResponse', { delivery: WebhookDelivery }),
     access: 'member',
-    unbuilt: true,
+  }),
+  ReplayWebhookDelivery: endpoint({
+    ...here,
+    spec: 'extra',
+    id: 'ReplayWebhookDelivery',
+    method: 'POST',
+    path: '/v1/sandbox-webhooks/{id}/deliveries/{deliveryId}/replay',
+    summary: 'Send a delivery once more, under its own id',
+    params: ids('id', 'deliveryId'),
+    response: object('ReplayWebhookDeliveryResponse', { delivery: WebhookDelivery }),
+    access: 'member',
   }),
 } satisfies Group;

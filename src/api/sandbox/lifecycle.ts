@@ -13,6 +13,7 @@ import {
   t,
   timestamp,
 } from '../schema.ts';
+import { networkFields } from './network.ts';
 
 /** The states of a sandbox (spec, Sandbox lifecycle). */
 export const LIFECYCLE_STATES = [
@@ -102,18 +103,13 @@ export const CreateSandboxRequest = model('CreateSandboxRequest', {
   image: t.String({ description: 'Image reference to start from.' }),
   cpuLimit: t.Number({ minimum: 0, description: 'Cores.' }),
   memoryMb: int64(),
-  diskMb: int64(),
+  diskMb: int64({ description: 'What it may have on the disk; one that has more is put to sleep.' }),
   timeoutSeconds: int32({ minimum: 0, description: 'Lifetime in seconds; 0 is without end.' }),
   idleRetentionSeconds: int32({
     minimum: 0,
     description: 'Seconds without use before it sleeps; 0 is never.',
   }),
-  networkMode: oneOf('allow', 'whitelist', 'deny'),
-  networkBlockAll: t.Boolean({ description: 'Blocks egress, except to networkAllowCidrs.' }),
-  networkAllowCidrs: t.Array(t.String(), {
-    maxItems: 10,
-    description: 'Networks that stay open under networkBlockAll.',
-  }),
+  ...networkFields,
   privateNetworkAuthKey: t.String({
     description: 'Ephemeral key that joins it to a private overlay network.',
   }),
@@ -125,6 +121,7 @@ export const CreateSandboxRequest = model('CreateSandboxRequest', {
   gitBranch: t.String(),
   gitInstallationId: int64(),
   sshEnabled: t.Boolean(),
+  wakeOnRequest: t.Boolean({ description: 'A request to one of its ports wakes it when it sleeps.' }),
   computerUse: t.Boolean({ description: 'Starts a virtual display and a desktop.' }),
   mounts: t.Array(StorageMount),
   autoArchiveAfterDays: int32({
@@ -205,10 +202,10 @@ export const sandboxLifecycle = {
       tenantId: t.String(),
       cpuLimit: t.Number({ minimum: 0 }),
       memoryMb: int64(),
+      diskMb: int64(),
     }),
     response: model('ResizeSandboxResponse', { instance: SandboxInstance }),
     access: 'member',
-    unbuilt: true,
   }),
   GetSandboxOverview: endpoint({
     ...here,
@@ -253,7 +250,18 @@ export const sandboxLifecycle = {
     body: model('RestoreSandboxRequest', { tenantId: t.String() }),
     response: model('RestoreSandboxResponse', { instance: SandboxInstance }),
     access: 'member',
-    unbuilt: true,
+  }),
+  ArchiveSandbox: endpoint({
+    ...here,
+    spec: 'extra',
+    id: 'ArchiveSandbox',
+    method: 'POST',
+    path: '/v1/sandbox/{sandboxId}/archive',
+    summary: 'Pack a sleeping sandbox into cold storage now',
+    params: ids('sandboxId'),
+    body: model('ArchiveSandboxRequest', { tenantId: t.String() }),
+    response: model('ArchiveSandboxResponse', { instance: SandboxInstance }),
+    access: 'member',
   }),
   TerminateSandbox: endpoint({
     ...here,

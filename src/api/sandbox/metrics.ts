@@ -3,7 +3,7 @@ import { fields, ids, int32, int64, model, object, t, timestamp } from '../schem
 
 /** What a sandbox uses at one point in time. */
 export const SandboxStats = model('SandboxStats', {
-  cpuPercent: t.Number(),
+  cpuPercent: t.Number({ description: 'Of one core, since the measurement before: 200 is two full cores.' }),
   memoryUsage: int64(),
   memoryLimit: int64(),
   memoryPercent: t.Number(),
@@ -40,7 +40,6 @@ export const sandboxMetrics = {
     params: ids('sandboxId'),
     response: model('GetMetricsResponse', { stats: SandboxStats }),
     access: 'viewer',
-    unbuilt: true,
   }),
   WatchMetrics: endpoint({
     ...here,
@@ -48,12 +47,11 @@ export const sandboxMetrics = {
     id: 'WatchMetrics',
     method: 'GET',
     path: '/v1/sandbox/{sandboxId}/metrics/watch',
-    summary: 'Stream what a sandbox uses, every 2 seconds',
+    summary: 'Stream what a sandbox uses, every 2 seconds, until it stops',
     params: ids('sandboxId'),
     response: SandboxStats,
     stream: 'sse',
     access: 'viewer',
-    unbuilt: true,
   }),
   GetMetricsHistory: endpoint({
     ...here,
@@ -63,13 +61,15 @@ export const sandboxMetrics = {
     path: '/v1/sandbox/{sandboxId}/metrics/history',
     summary: 'Get the last 2 hours at 30 seconds',
     params: ids('sandboxId'),
-    query: fields({ from: timestamp(), to: timestamp() }),
+    query: fields({
+      from: t.String({ format: 'date-time', description: 'The first point; 2 hours ago when absent.' }),
+      to: t.String({ format: 'date-time', description: 'The last point; now when absent.' }),
+    }),
     response: object('GetMetricsHistoryResponse', {
       resolutionSeconds: int32(),
       points: t.Array(SandboxStats),
     }),
     access: 'viewer',
-    unbuilt: true,
   }),
   GetMetricsBatch: endpoint({
     ...here,
@@ -78,9 +78,14 @@ export const sandboxMetrics = {
     method: 'GET',
     path: '/v1/sandbox/metrics/batch',
     summary: 'Measure several sandboxes at once',
-    query: t.Object({ ids: t.String({ minLength: 1, description: 'Sandbox ids, separated by commas.' }) }),
+    query: t.Object({
+      ids: t.String({
+        minLength: 1,
+        description:
+          'Up to 100 ids or names, separated by commas. Those that do not run are left out of the answer.',
+      }),
+    }),
     response: object('GetMetricsBatchResponse', { stats: t.Record(t.String(), SandboxStats) }),
     access: 'viewer',
-    unbuilt: true,
   }),
 } satisfies Group;

@@ -1,11 +1,17 @@
 import { endpoint, type Group } from '../endpoint.ts';
-import { model, object, stringMap, t } from '../schema.ts';
+import { model, object, t } from '../schema.ts';
 
 /** Where metrics are exported to. The values of `headers` are masked in answers. */
 export const OtlpSettings = model('OtlpSettings', {
-  endpoint: t.String(),
-  headers: stringMap(),
-  extra_labels: stringMap(),
+  endpoint: t.String({
+    description: 'Base address of an OTLP/HTTP receiver; /v1/metrics and /v1/traces are added to it.',
+  }),
+  headers: t.Record(t.String(), t.String(), {
+    description: 'Sent along. A value that comes back masked stays as it is.',
+  }),
+  extra_labels: t.Record(t.String(), t.String(), {
+    description: 'Added to the resource of everything that is sent.',
+  }),
   enabled: t.Boolean(),
 });
 
@@ -21,7 +27,6 @@ export const otlpSettings = {
     summary: 'Get where metrics are exported to',
     response: OtlpSettings,
     access: 'viewer',
-    unbuilt: true,
   }),
   UpdateOtlpSettings: endpoint({
     ...here,
@@ -32,7 +37,6 @@ export const otlpSettings = {
     body: OtlpSettings,
     response: OtlpSettings,
     access: 'admin',
-    unbuilt: true,
   }),
   TestOtlpSettings: endpoint({
     ...here,
@@ -42,6 +46,5 @@ export const otlpSettings = {
     summary: 'Send a test span to the configured endpoint',
     response: object('TestOtlpSettingsResponse', { success: t.Boolean(), message: t.String() }),
     access: 'admin',
-    unbuilt: true,
   }),
 } satisfies Group;

@@ -37,7 +37,6 @@ export const sandboxPorts = {
     query: fields({ tenantId: t.String() }),
     response: model('ListExposedPortsResponse', { ports: t.Array(SandboxPortMapping) }),
     access: 'viewer',
-    unbuilt: true,
   }),
   ExposePort: endpoint({
     ...here,
@@ -49,11 +48,10 @@ export const sandboxPorts = {
     body: model('AgentsServiceExposePortBody', {
       tenantId: t.String(),
       port: int32({ minimum: 1, maximum: 65_535 }),
-      protocol: t.String(),
+      protocol: t.String({ description: 'http, which is also the default.' }),
     }),
     response: model('ExposePortResponse', { mapping: SandboxPortMapping }),
     access: 'member',
-    unbuilt: true,
   }),
   DetectListeningPorts: endpoint({
     ...here,
@@ -65,7 +63,6 @@ export const sandboxPorts = {
     query: fields({ tenantId: t.String() }),
     response: model('DetectListeningPortsResponse', { ports: t.Array(DetectedPort) }),
     access: 'viewer',
-    unbuilt: true,
   }),
   UnexposePort: endpoint({
     ...here,
@@ -77,7 +74,6 @@ export const sandboxPorts = {
     query: fields({ tenantId: t.String() }),
     response: model('UnexposePortResponse', { success: t.Boolean(), message: t.String() }),
     access: 'member',
-    unbuilt: true,
   }),
   CreatePreviewUrl: endpoint({
     ...here,
@@ -94,6 +90,19 @@ export const sandboxPorts = {
     ),
     response: object('CreatePreviewUrlResponse', { url: t.String(), expires_at: timestamp() }),
     access: 'member',
-    unbuilt: true,
+  }),
+  ConnectSandboxPort: endpoint({
+    ...here,
+    spec: 'extra',
+    id: 'ConnectSandboxPort',
+    method: 'GET',
+    path: '/v1/sandbox/{sandboxId}/ports/{port}/connect',
+    summary: 'Carry the bytes of a connection to a port over a WebSocket',
+    params: t.Object({ sandboxId: t.String({ minLength: 1 }), port: int32({ minimum: 1, maximum: 65_535 }) }),
+    response: model('ConnectSandboxPortMessage', {
+      type: t.Literal('eof', { description: 'Binary frames carry bytes; this says that there are no more.' }),
+    }),
+    access: 'member',
+    stream: 'websocket',
   }),
 } satisfies Group;

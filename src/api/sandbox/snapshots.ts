@@ -1,5 +1,6 @@
 import { endpoint, type Group } from '../endpoint.ts';
 import { fields, ids, int32, int64, object, oneOf, t, timestamp } from '../schema.ts';
+import { SandboxInstance } from './lifecycle.ts';
 
 /** A named, reusable state to start sandboxes from. Sizes are in bytes, `mem` and `disk` in MB. */
 export const Snapshot = object(
@@ -43,7 +44,6 @@ export const snapshots = {
     ),
     response: Snapshot,
     access: 'member',
-    unbuilt: true,
   }),
   ListSnapshots: endpoint({
     ...here,
@@ -54,7 +54,6 @@ export const snapshots = {
     query: page,
     response: object('ListSnapshotsResponse', { snapshots: t.Array(Snapshot), total: int32() }),
     access: 'viewer',
-    unbuilt: true,
   }),
   GetSnapshot: endpoint({
     ...here,
@@ -65,7 +64,6 @@ export const snapshots = {
     params: ids('snapshotId'),
     response: Snapshot,
     access: 'viewer',
-    unbuilt: true,
   }),
   DeleteSnapshot: endpoint({
     ...here,
@@ -76,6 +74,25 @@ export const snapshots = {
     params: ids('snapshotId'),
     response: object('DeleteSnapshotResponse', { success: t.Boolean(), message: t.String() }),
     access: 'member',
-    unbuilt: true,
+  }),
+  ForkSandbox: endpoint({
+    spec: 'extra',
+    tag: 'Sandboxes',
+    id: 'ForkSandbox',
+    method: 'POST',
+    path: '/v1/sandbox/{sandboxId}/fork',
+    summary: 'Make running copies of a sandbox with its files: all of them, or none',
+    params: ids('sandboxId'),
+    body: object(
+      'ForkSandboxRequest',
+      {},
+      {
+        count: int32({ minimum: 1, maximum: 32, description: 'How many; 1 when absent.' }),
+        name: t.String({ description: 'Name of the copy; several are called name-1, name-2 and so on.' }),
+        labels: t.Record(t.String(), t.String(), { description: 'In place of those of the sandbox.' }),
+      },
+    ),
+    response: object('ForkSandboxResponse', { instances: t.Array(SandboxInstance) }),
+    access: 'member',
   }),
 } satisfies Group;

@@ -41,9 +41,23 @@ export const sandboxSsh = {
       host: t.String(),
       port: int32(),
       hostFingerprint: t.String(),
+      user: t.String({ description: 'The user name for connections with a registered key.' }),
+      hostKey: t.String({ description: 'The public host key, as it stands in known_hosts behind the host.' }),
+      message: t.String({ description: 'Why it is not enabled; empty when it is.' }),
     }),
     access: 'viewer',
-    unbuilt: true,
+  }),
+  SetSandboxSSH: endpoint({
+    ...here,
+    spec: 'extra',
+    id: 'SetSandboxSSH',
+    method: 'PUT',
+    path: '/v1/sandbox/{sandboxId}/ssh',
+    summary: 'Turn SSH into a sandbox on or off',
+    params: ids('sandboxId'),
+    body: object('SetSandboxSSHRequest', { enabled: t.Boolean() }),
+    response: object('SetSandboxSSHResponse', { enabled: t.Boolean() }),
+    access: 'member',
   }),
   GrantSandboxSSHAccess: endpoint({
     ...here,
@@ -59,7 +73,6 @@ export const sandboxSsh = {
     }),
     response: model('GrantSandboxSSHAccessResponse', { success: t.Boolean() }),
     access: 'member',
-    unbuilt: true,
   }),
   RevokeSandboxSSHAccess: endpoint({
     ...here,
@@ -71,7 +84,6 @@ export const sandboxSsh = {
     query: fields({ tenantId: t.String() }),
     response: model('RevokeSandboxSSHAccessResponse', { success: t.Boolean() }),
     access: 'member',
-    unbuilt: true,
   }),
   CreateSshToken: endpoint({
     ...here,
@@ -85,7 +97,6 @@ export const sandboxSsh = {
     body: model('CreateSshTokenRequest', { expiresInMinutes }),
     response: SshToken,
     access: 'member',
-    unbuilt: true,
   }),
   ListSshTokens: endpoint({
     ...here,
@@ -99,7 +110,6 @@ export const sandboxSsh = {
       tokens: t.Array(t.Omit(SshToken, ['token'], { $id: 'SshTokenRecord' })),
     }),
     access: 'viewer',
-    unbuilt: true,
   }),
   RevokeSshToken: endpoint({
     ...here,
@@ -112,7 +122,6 @@ export const sandboxSsh = {
     response: empty,
     status: 204,
     access: 'member',
-    unbuilt: true,
   }),
   ListSSHKeys: endpoint({
     ...here,
@@ -123,7 +132,6 @@ export const sandboxSsh = {
     query: fields({ tenantId: t.String(), userId: t.String() }),
     response: model('ListSSHKeysResponse', { keys: t.Array(SSHKey) }),
     access: 'viewer',
-    unbuilt: true,
   }),
   AddSSHKey: endpoint({
     ...here,
@@ -139,7 +147,6 @@ export const sandboxSsh = {
     }),
     response: model('AddSSHKeyResponse', { key: SSHKey }),
     access: 'member',
-    unbuilt: true,
   }),
   DeleteSSHKey: endpoint({
     ...here,
@@ -151,6 +158,5 @@ export const sandboxSsh = {
     query: fields({ tenantId: t.String() }),
     response: model('DeleteSSHKeyResponse', { success: t.Boolean(), message: t.String() }),
     access: 'member',
-    unbuilt: true,
   }),
 } satisfies Group;

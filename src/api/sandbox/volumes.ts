@@ -29,7 +29,6 @@ export const volumes = {
     body: object('CreateVolumeRequest', { name: t.String({ minLength: 1 }) }),
     response: Volume,
     access: 'member',
-    unbuilt: true,
   }),
   ListVolumes: endpoint({
     ...here,
@@ -40,7 +39,6 @@ export const volumes = {
     query: page,
     response: object('ListVolumesResponse', { volumes: t.Array(Volume), total: int32() }),
     access: 'viewer',
-    unbuilt: true,
   }),
   DeleteVolume: endpoint({
     ...here,
@@ -51,6 +49,5 @@ export const volumes = {
     params: ids('volumeId'),
     response: object('DeleteVolumeResponse', { success: t.Boolean(), message: t.String() }),
     access: 'member',
-    unbuilt: true,
   }),
 } satisfies Group;

@@ -36,6 +36,7 @@ export const PUBLIC: ReadonlySet<string> = new Set([
   'Healthz',
   'GetOpenApi',
   'GetOpenApiSpec',
+  'InvokeSandboxWebhook',
 ]);
 
 const ORDER: readonly Role[] = ['viewer', 'member', 'admin', 'owner'];

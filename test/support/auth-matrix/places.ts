@@ -20,6 +20,7 @@ export const NOTHING: Things = {
   invitationId: 'inv_nothing',
   userId: 'usr_nothing',
   id: 'key_nothing',
+  deliveryId: 'del_nothing',
 };
 
 /** What every tenant has alike. */

@@ -113,6 +113,7 @@ async function send(wire: Wire, one: Case, mayPass: boolean, matrix: Matrix) {
     target,
     headers: headersOf(one, proof, matrix.url, body),
     body,
+    isStream: endpoint.stream === 'sse',
   });
   return { said: target + (body ?? ''), response };
 }

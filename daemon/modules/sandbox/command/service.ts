@@ -1,5 +1,5 @@
 import { fail, invalid } from '../../../../src/errors/app-error.ts';
-import { newId } from '../../../../src/kit/id.ts';
+import { type IdPrefix, newId } from '../../../../src/kit/id.ts';
 import { SECOND_MS } from '../../../../src/kit/time.ts';
 import type { App } from '../../../app.ts';
 import type {
@@ -46,8 +46,21 @@ export interface Ended extends Exit {
   readonly durationMs: number;
 }
 
+/** Code that runs inside a process of its sandbox, seen from the history. */
+export interface RecordedCode {
+  readonly row: ExecutionRow;
+  readonly log: LogWriter;
+  readonly head: OutputHead;
+  /** Writes how it ended; `reason` is for a person. */
+  finish(exitCode: number, reason?: string): Ended;
+}
+
 type Signal = 'SIGINT' | 'SIGTERM' | 'SIGKILL' | 'SIGHUP';
 type Killable = { kill(signal: Signal): Promise<void> };
+
+const ID_PREFIX: Partial<Record<ExecutionRow['kind'], IdPrefix>> = { terminal: 'pty', code: 'exe' };
+/** Characters of code that the history keeps. */
+const MAX_KEPT_CODE = 64 * 1024;
 
 const GRACE_MS = 3 * SECOND_MS;
 const TRIM_EVERY_MS = 2 * SECOND_MS;
@@ -87,6 +100,21 @@ export class CommandService {
     return this.launch(tenant, sandbox, 'terminal', request, (id, spec) =>
       this.driver.openTerminal(id, spec, size),
     );
+  }
+
+  /** Writes down code that a process of the sandbox begins to run. What it is given can stop it. */
+  recordCode(box: Sandbox, language: string, code: string, process: Killable): RecordedCode {
+    const row = { ...this.newRow(box, 'code', { command: code.slice(0, MAX_KEPT_CODE) }), language };
+    this.store.insert(row);
+    this.active.set(row.id, { sandboxId: box.id, process });
+    const [log, head] = [this.logs.writer(box.id, row.id), new OutputHead()];
+    const finish = (code: number, reason?: string): Ended => {
+      this.active.delete(row.id);
+      this.lifecycle.touch(row.sandboxId);
+      const durationMs = this.app.clock.now() - row.createdAt;
+      return this.finish(row, { code, timedOut: false, durationMs }, head, reason);
+    };
+    return { row, log, head, finish };
   }
 
   /** Starts a command that belongs to its sandbox: it outlives the request and this process. */
@@ -238,9 +266,9 @@ export class CommandService {
     }
   }
 
-  private finish(row: ExecutionRow, ended: Ended, head: OutputHead): Ended {
+  private finish(row: ExecutionRow, ended: Ended, head: OutputHead, reason = reasonOf(ended)): Ended {
     const { code, signal, timedOut, durationMs } = ended;
-    const error = reasonOf(ended) ?? null;
+    const error = reason ?? null;
     const change = {
       state: 'finished' as const,
       exitCode: code,
@@ -267,10 +295,11 @@ export class CommandService {
     checkRequest(request);
     const now = this.app.clock.now();
     return {
-      id: newId(kind === 'terminal' ? 'pty' : 'cmd', now),
+      id: newId(ID_PREFIX[kind] ?? 'cmd', now),
       tenant: box.tenant,
       sandboxId: box.id,
       kind,
+      language: 'sh',
       command: request.command,
       ref: null,
       state: 'running',

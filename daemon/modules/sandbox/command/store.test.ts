@@ -30,6 +30,7 @@ const row = (
   tenant: 't',
   sandboxId,
   kind: 'command',
+  language: 'sh',
   command: 'true',
   ref: null,
   state,

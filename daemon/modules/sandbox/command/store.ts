@@ -1,5 +1,6 @@
 import { and, avg, count, desc, eq, gt, inArray, lt, ne, or, sql } from 'drizzle-orm';
 import type { Database } from '../../../db/open.ts';
+import { placeholders } from '../../../db/placeholders.ts';
 import { type ExecutionRow, executions } from '../tables.ts';
 
 /** Most rows that one pruning takes, so that it never blocks for long. */
@@ -7,19 +8,26 @@ const PRUNE_BATCH = 1_000;
 
 /** Reads and writes executions. */
 export class ExecutionStore {
-  constructor(private readonly db: Database) {}
+  private readonly add;
+  private readonly one;
+
+  constructor(private readonly db: Database) {
+    const { id, tenant, sandboxId } = executions;
+    this.add = db.sql.insert(executions).values(placeholders(executions)).prepare();
+    const mine = and(
+      eq(tenant, sql.placeholder('tenant')),
+      eq(sandboxId, sql.placeholder('sandboxId')),
+      eq(id, sql.placeholder('id')),
+    );
+    this.one = db.sql.select().from(executions).where(mine).prepare();
+  }
 
   insert(row: ExecutionRow): void {
-    this.db.sql.insert(executions).values(row).run();
+    this.add.run(row);
   }
 
   find(tenant: string, sandboxId: string, id: string): ExecutionRow | undefined {
-    const mine = and(
-      eq(executions.tenant, tenant),
-      eq(executions.sandboxId, sandboxId),
-      eq(executions.id, id),
-    );
-    return this.db.sql.select().from(executions).where(mine).get();
+    return this.one.get({ tenant, sandboxId, id });
   }
 
   list(

@@ -6,9 +6,12 @@ import { commandRules } from './conformance/commands.ts';
 import { detachedRules } from './conformance/detached.ts';
 import { lifecycleRules } from './conformance/lifecycle.ts';
 import { limitRules } from './conformance/limits.ts';
+import { networkRules } from './conformance/network.ts';
 import { outputRules } from './conformance/output.ts';
+import { portRules } from './conformance/ports.ts';
 import { boxSpec, type Scene } from './conformance/scene.ts';
 import { securityRules } from './conformance/security.ts';
+import { storageRules } from './conformance/storage.ts';
 import { terminalRules } from './conformance/terminal.ts';
 import type { SandboxDriver } from './driver.ts';
 
@@ -70,6 +73,9 @@ export function driverConformance(
     detachedRules(scene);
     terminalRules(scene);
     limitRules(scene);
+    portRules(scene);
+    networkRules(scene);
+    storageRules(scene);
     securityRules(scene);
   });
 }

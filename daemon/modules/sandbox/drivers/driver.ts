@@ -45,8 +45,20 @@ export interface SandboxDriver {
   /** Changes the limits of a running box at once. */
   update(id: string, limits: Limits): Promise<void>;
 
+  /**
+   * Changes what a box reaches. On a running one it holds when this resolves, also for connections that are open.
+   * Errors: not_found, not_configured (a policy that cannot be held here).
+   */
+  setNetwork(id: string, policy: NetworkPolicy): Promise<void>;
+
+  /** The latest names that a box looked up since this daemon started, newest first; at most 200. */
+  lookups(id: string): readonly Lookup[];
+
   /** What a running box uses now. Errors: not_found. */
   stats(id: string): Promise<BoxStats>;
+
+  /** Bytes of the disk that the files take which a box has changed. Slow: it looks at each. Errors: not_found. */
+  diskUsage(id: string): Promise<number>;
 
   /** Runs a command that belongs to its caller: output through pipes, gone when the daemon goes. */
   exec(id: string, spec: ExecSpec): Promise<Execution>;
@@ -62,6 +74,50 @@ export interface SandboxDriver {
 
   /** Runs a command on a terminal. */
   openTerminal(id: string, spec: ExecSpec, size: TerminalSize): Promise<Terminal>;
+
+  /**
+   * Connects to a TCP port on which something in a running box listens, its loopback included. The box needs no
+   * network for it, and no program inside.
+   * Errors: not_found, failed_precondition (not running), nothing_listens, not_configured (see the finding `ports`).
+   */
+  dial(id: string, port: number): Promise<Connection>;
+
+  /**
+   * PID 1 of a running box as this host sees it, for what the kernel tells about it under /proc; undefined when it
+   * is not of this host. Errors: not_found, failed_precondition (not running).
+   */
+  hostProcess(id: string): Promise<number | undefined>;
+
+  /**
+   * Keeps all files of a box as they are at one moment, running or stopped, under a name of their own: `create`
+   * takes `snapshot:<snapshotId>` as an image. Processes stand still meanwhile and go on after it. What is mounted
+   * into the box, /proc, /sys and /dev are not part of it. When it fails nothing of it is left. A loss of power
+   * does not undo it, unless it is `passing`: for boxes that are made of it now, and then removed.
+   * Errors: not_found, already_exists, disk_full, unavailable.
+   */
+  snapshot(id: string, snapshotId: string, options?: { readonly passing?: boolean }): Promise<SnapshotInfo>;
+
+  /** Keeps an image as it is now under the name of a snapshot. Errors: as `prepareImage`, already_exists. */
+  snapshotImage(image: string, snapshotId: string): Promise<SnapshotInfo>;
+
+  /** Removes a snapshot; boxes that were made of it go on, and start again. A missing one is fine. */
+  removeSnapshot(snapshotId: string): Promise<void>;
+
+  /** The ids of all snapshots of this instance on this host. */
+  listSnapshots(): Promise<string[]>;
+
+  /**
+   * Packs a stopped box into a file that is whole or not there: what is needed to make it again on this host,
+   * also when snapshots that it stands on are removed. The box stays. Errors: not_found, failed_precondition
+   * (it runs), disk_full, unavailable.
+   */
+  archive(id: string, file: string): Promise<{ readonly sizeBytes: number }>;
+
+  /**
+   * Makes the stopped box of an archive again. When it fails nothing of it is left.
+   * Errors: already_exists, not_found (no such file), disk_full, unavailable.
+   */
+  unarchive(spec: BoxSpec, file: string): Promise<void>;
 
   /** Lets go of host resources that are only kept for speed (pools, connections). Boxes go on running. */
   close(): Promise<void>;
@@ -126,8 +182,54 @@ export interface BoxSpec {
   /** Where commands start; the image's own, else /workspace, when absent. */
   readonly workDir?: string;
   readonly limits: Limits;
-  /** `deny`: no way out at all; `allow`: the internet, but never this host, its networks or other boxes. */
-  readonly network: 'allow' | 'deny';
+  /** Folders of the host that it has inside, for as long as it lives. */
+  readonly mounts?: readonly BoxMount[];
+  /** What it reaches outside. Never this host, other boxes or a cloud's credentials, whatever is allowed. */
+  readonly network: NetworkPolicy;
+}
+
+/**
+ * What a box reaches outside. `allow`: the internet and `allowCidrs`; `whitelist`: what `allowHosts` and
+ * `allowCidrs` name; `deny`: `allowCidrs` alone. Networks of the host are reached only where `allowCidrs` names them.
+ */
+export interface NetworkPolicy {
+  readonly mode: 'allow' | 'whitelist' | 'deny';
+  /** IPv4 blocks, `203.0.113.0/24`. */
+  readonly allowCidrs: readonly string[];
+  /** Names, `*.example.com` for all below one, or `@registries`. Lower case. */
+  readonly allowHosts: readonly string[];
+}
+
+/** A name that a box looked up. */
+export interface Lookup {
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly name: string;
+  /** `A`, `AAAA`, `TXT`... */
+  readonly type: string;
+  /** `failed`: allowed, but nobody answered. */
+  readonly verdict: 'allowed' | 'denied' | 'failed';
+  /** The IPv4 addresses that it was told. */
+  readonly addresses: readonly string[];
+}
+
+/** A folder of the host in a box. Several boxes may have the same one at once. */
+export interface BoxMount {
+  /** The folder on the host. It is made to belong to the box's user while it belongs to the daemon's. */
+  readonly source: string;
+  /** A folder below the source that is mounted in its place; it is made, and no link on the way is followed. */
+  readonly subpath?: string;
+  /** Where it is in the box: see `badTarget`. */
+  readonly target: string;
+  readonly readOnly?: boolean;
+}
+
+/** A snapshot that was made. */
+export interface SnapshotInfo {
+  /** Bytes on the disk that are its own. */
+  readonly sizeBytes: number;
+  /** What it stands on: the image that the box, or the box of the snapshot below it, was made of. */
+  readonly image: ImageInfo;
 }
 
 /** A box that runs. */

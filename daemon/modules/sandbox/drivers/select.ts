@@ -38,6 +38,7 @@ async function namespaceDriver({ config, log, outbound, instance }: DriverContex
     dataDir: config.dataDir,
     instance,
     warm: config.get('sandbox.warm'),
+    nameServers: config.get('sandbox.name_servers'),
     log: (level, message, fields) => log[level](message, fields),
     fetch: (url, init) =>
       outbound.fetch({
@@ -58,6 +59,7 @@ async function dockerDriver({ config, log, instance }: DriverContext): Promise<S
     socketPath: config.get('sandbox.docker_socket') || undefined,
     allowUnguardedNetwork: config.get('sandbox.docker_allow_unguarded_network'),
     defaultImage: config.get('sandbox.docker_image'),
+    nameServers: config.get('sandbox.name_servers'),
     log: (level, message, fields) => log[level](message, fields),
   });
 }

@@ -1,7 +1,9 @@
-import { and, count, desc, eq } from 'drizzle-orm';
+import { and, asc, count, desc, eq, gt, inArray, lt, max, type SQL, sql } from 'drizzle-orm';
+import { fail } from '../../../../src/errors/app-error.ts';
 import type { Clock } from '../../../../src/kit/time.ts';
 import type { Bus } from '../../../bus/bus.ts';
 import type { Database } from '../../../db/open.ts';
+import { placeholders } from '../../../db/placeholders.ts';
 import { type SandboxEventRow, sandboxEvents } from '../tables.ts';
 
 /** What happened, besides to whom. */
@@ -14,20 +16,67 @@ export interface NewEvent {
   readonly error?: string;
 }
 
+/** An event while it is being recorded, `at` in milliseconds. */
+export interface Recording {
+  readonly tenant: string;
+  readonly sandboxId: string;
+  readonly event: NewEvent;
+  readonly at: number;
+}
+
+/** Writes something together with events. */
+export type Witness = (recording: Recording) => void;
+
+/** Most events that one read of a stream takes. */
+const PAGE = 200;
+
 /** The history of sandboxes: each event is a row before anybody hears of it. */
 export class SandboxEvents {
+  private readonly witnesses: Witness[] = [];
+  private readonly add;
+  private readonly one;
+  private readonly laterOfOne;
+  private readonly laterOfAll;
+
   constructor(
     private readonly db: Database,
     private readonly clock: Clock,
     private readonly bus: Bus,
-  ) {}
+  ) {
+    const { id, tenant, sandboxId } = sandboxEvents;
+    const { id: _, ...row } = placeholders(sandboxEvents);
+    const mine = eq(tenant, sql.placeholder('tenant'));
+    const read = (...conditions: SQL[]) =>
+      db.sql
+        .select()
+        .from(sandboxEvents)
+        .where(and(mine, ...conditions))
+        .orderBy(asc(id))
+        .limit(PAGE)
+        .prepare();
+    const after = gt(id, sql.placeholder('after'));
+    this.add = db.sql.insert(sandboxEvents).values(row).returning({ id }).prepare();
+    this.one = read(eq(id, sql.placeholder('id')));
+    this.laterOfOne = read(after, eq(sandboxId, sql.placeholder('sandboxId')));
+    this.laterOfAll = read(after);
+  }
+
+  /**
+   * Calls a witness inside the transaction of every event, after its change: what it writes is kept or lost
+   * with them. It must be quick and only write; when it throws, all of it is undone.
+   */
+  witness(witness: Witness): void {
+    this.witnesses.push(witness);
+  }
 
   /** Applies a change and records its event in one transaction; publishes the event after it. Returns the change's result. */
   record<T>(tenant: string, sandboxId: string, event: NewEvent, change?: () => T): T | undefined {
-    const { result, id } = this.db.transaction(() => ({
-      result: change?.(),
-      id: this.insert(tenant, sandboxId, event),
-    }));
+    const { result, id } = this.db.transaction(() => {
+      const result = change?.();
+      const id = this.insert(tenant, sandboxId, event);
+      for (const witness of this.witnesses) witness({ tenant, sandboxId, event, at: this.clock.now() });
+      return { result, id };
+    });
     this.bus.publish('sandbox.event', {
       tenant,
       sandboxId,
@@ -62,6 +111,40 @@ export class SandboxEvents {
     return { rows, total };
   }
 
+  /** An event by its id. */
+  find(tenant: string, id: number): SandboxEventRow | undefined {
+    return this.one.get({ tenant, id });
+  }
+
+  /** The next events after one, oldest first, of one sandbox or of all of the tenant: a page at most. */
+  after(tenant: string, sandboxId: string | undefined, after: number): SandboxEventRow[] {
+    return sandboxId === undefined
+      ? this.laterOfAll.all({ tenant, after })
+      : this.laterOfOne.all({ tenant, after, sandboxId });
+  }
+
+  /** The newest event of a sandbox that has one of the types and is older than `before`, when one is given. */
+  lastOf(
+    tenant: string,
+    sandboxId: string,
+    types: readonly string[],
+    before?: number,
+  ): SandboxEventRow | undefined {
+    const { id, tenant: owner, sandboxId: of, type } = sandboxEvents;
+    const older = before === undefined ? undefined : lt(id, before);
+    const wanted = and(eq(owner, tenant), eq(of, sandboxId), inArray(type, [...types]), older);
+    return this.db.sql.select().from(sandboxEvents).where(wanted).orderBy(desc(id)).limit(1).get();
+  }
+
+  /** Id of the newest event of the instance; 0 before the first. */
+  newest(): number {
+    const row = this.db.sql
+      .select({ id: max(sandboxEvents.id) })
+      .from(sandboxEvents)
+      .get();
+    return row?.id ?? 0;
+  }
+
   /** Forgets events from before a time, and all but the latest `kept` of each sandbox; a batch at a time. */
   prune(before: number, kept: number): void {
     this.db.raw
@@ -85,6 +168,8 @@ export class SandboxEvents {
       error,
       createdAt: this.clock.now(),
     };
-    return this.db.sql.insert(sandboxEvents).values(row).returning({ id: sandboxEvents.id }).get().id;
+    const added = this.add.get(row);
+    if (!added) throw fail('internal');
+    return added.id;
   }
 }

@@ -3,7 +3,12 @@ import type { Value } from '../../../../src/api/schema.ts';
 import { type FieldViolation, fail, invalid } from '../../../../src/errors/app-error.ts';
 import { SECOND_MS } from '../../../../src/kit/time.ts';
 import type { Config } from '../../../config/config.ts';
+import type { NetworkPolicy } from '../drivers/driver.ts';
+import { resolvePolicy } from '../network/policy-request.ts';
 import { findTemplate } from '../templates/catalog.ts';
+import { snapshotOf } from '../drivers/snapshot-reference.ts';
+import type { VolumeMount } from '../volumes/mounts.ts';
+import { badGitUrl, type GitSource, isBranch } from './git.ts';
 
 /** The body of a create request. */
 export type CreateRequest = Value<typeof CreateSandboxRequest>;
@@ -14,8 +19,10 @@ export interface SandboxConfig {
   readonly templateId?: string;
   readonly cpu: number;
   readonly memoryMb: number;
+  /** What it may have on the disk; absent without a limit. */
+  readonly diskMb?: number;
   readonly env: Readonly<Record<string, string>>;
-  readonly network: 'allow' | 'deny';
+  readonly network: NetworkPolicy;
   /** Lifetime from each start in milliseconds; 0 is for ever. */
   readonly timeoutMs: number;
   /** Milliseconds without use after which it sleeps; 0 is never. */
@@ -23,21 +30,26 @@ export interface SandboxConfig {
   readonly autoArchiveAfterDays: number;
   readonly autoDeleteAfterDays: number;
   readonly sshEnabled: boolean;
+  /** A request to one of its ports wakes it when it sleeps. */
+  readonly wakeOnRequest?: boolean;
+  /** The snapshot that `image` names. */
+  readonly snapshotId?: string;
+  /** The volumes that it has inside. */
+  readonly mounts?: readonly VolumeMount[];
+  /** What was cloned into it when it was made. */
+  readonly git?: GitSource;
 }
 
 const NAME = /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}$/;
 const ENV_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
 const MAX_LABELS = 64;
+const MOST_DISK_MB = 16 * 1024 * 1024;
 const MAX_TEXT = 4096;
 
 /** Fields that a request may carry but that this instance cannot honour yet. They are refused, never ignored. */
 const UNBUILT_FIELDS = [
-  'snapshotId',
-  'gitRepoUrl',
-  'gitBranch',
   'gitInstallationId',
   'privateNetworkAuthKey',
-  'mounts',
   'computerUse',
 ] as const;
 
@@ -50,8 +62,9 @@ export function resolveConfig(request: CreateRequest, config: Config): SandboxCo
     templateId: template?.slug,
     cpu: request.cpuLimit || template?.cpu || config.get('sandbox.cpu'),
     memoryMb: Number(request.memoryMb ?? 0) || template?.memoryMb || config.get('sandbox.memory_mb'),
+    diskMb: Number(request.diskMb ?? 0) || undefined,
     env: { ...template?.env, ...request.envVars },
-    network: request.networkMode === 'deny' || request.networkBlockAll ? 'deny' : 'allow',
+    network: resolvePolicy(request, config.get('outbound.allow')),
     timeoutMs:
       request.timeoutSeconds === undefined
         ? config.get('sandbox.timeout')
@@ -60,6 +73,8 @@ export function resolveConfig(request: CreateRequest, config: Config): SandboxCo
     autoArchiveAfterDays: request.autoArchiveAfterDays ?? 7,
     autoDeleteAfterDays: request.autoDeleteAfterDays ?? -1,
     sshEnabled: request.sshEnabled ?? false,
+    ...(request.wakeOnRequest ? { wakeOnRequest: true } : {}),
+    git: gitSource(request),
   };
   check(request, resolved, config);
   return resolved;
@@ -68,10 +83,33 @@ export function resolveConfig(request: CreateRequest, config: Config): SandboxCo
 function check(request: CreateRequest, resolved: SandboxConfig, config: Config): void {
   const [first, ...rest] = [
     ...checkNames(request, resolved),
-    ...checkRange('cpuLimit', resolved.cpu, 0.05, config.get('sandbox.max_cpu')),
-    ...checkRange('memoryMb', resolved.memoryMb, 16, config.get('sandbox.max_memory_mb')),
+    ...checkGit(request),
+    ...checkLimits(resolved, config),
   ];
   if (first) throw invalid(first, ...rest);
+}
+
+/** What is wrong with the cores and the memory that a sandbox is to have. */
+export function checkLimits(
+  { cpu, memoryMb, diskMb }: Pick<SandboxConfig, 'cpu' | 'memoryMb' | 'diskMb'>,
+  config: Config,
+): FieldViolation[] {
+  return [
+    ...checkRange('cpuLimit', cpu, 0.05, config.get('sandbox.max_cpu')),
+    ...checkRange('memoryMb', memoryMb, 16, config.get('sandbox.max_memory_mb')),
+    ...(diskMb === undefined ? [] : checkRange('diskMb', diskMb, 1, MOST_DISK_MB)),
+  ];
+}
+
+function gitSource({ gitRepoUrl: url, gitBranch: branch }: CreateRequest): GitSource | undefined {
+  return url ? { url, ...(branch ? { branch } : {}) } : undefined;
+}
+
+function* checkGit({ gitRepoUrl: url, gitBranch: branch }: CreateRequest): Iterable<FieldViolation> {
+  const bad = url ? badGitUrl(url) : undefined;
+  if (bad) yield { field: 'gitRepoUrl', description: bad };
+  if (branch && !isBranch(branch)) yield { field: 'gitBranch', description: 'is not a name of a branch' };
+  if (branch && !url) yield { field: 'gitRepoUrl', description: 'is required with gitBranch' };
 }
 
 function* checkNames(request: CreateRequest, resolved: SandboxConfig): Iterable<FieldViolation> {
@@ -97,6 +135,8 @@ function* checkNames(request: CreateRequest, resolved: SandboxConfig): Iterable<
       field: `labels.${long[0]}`,
       description: 'must have a name of 1 to 256 and a value of at most 4096 characters',
     };
+  if (snapshotOf(resolved.image) !== undefined)
+    yield { field: 'image', description: 'names a snapshot; use snapshotId' };
   if (/[\s\0]/.test(resolved.image)) yield { field: 'image', description: 'is not an image reference' };
 }
 
@@ -108,10 +148,6 @@ function* checkRange(field: string, value: number, least: number, most: number):
 function refuseUnbuilt(request: CreateRequest): void {
   const field = UNBUILT_FIELDS.find((name) => isGiven(request[name]));
   if (field) throw fail('not_built', { operation: `CreateSandbox with ${field}` });
-  if (request.networkMode === 'whitelist')
-    throw fail('not_built', { operation: 'CreateSandbox with networkMode whitelist' });
-  if (request.networkAllowCidrs?.length)
-    throw fail('not_built', { operation: 'CreateSandbox with networkAllowCidrs' });
 }
 
 function isGiven(value: unknown): boolean {

@@ -9,6 +9,7 @@ export interface Reconciled {
   readonly adopted: readonly Sandbox[];
 }
 
+const CUT_OFF = 'svc was interrupted while it was being restored';
 const INTERRUPTED = 'svc was interrupted while it was being made';
 
 /**
@@ -28,6 +29,14 @@ export async function reconcile(
   const orphans = [...boxes.keys()].filter((id) => !known.has(id));
   for (const id of orphans)
     await driver.remove(id).catch((error) => log.warn('an orphan could not be removed', { box: id, error }));
+  await lifecycle.archives.keepOnly(new Set(lifecycle.store.living().map((row) => row.id)));
+  await Promise.all(
+    adopted.map(({ id, config }) =>
+      driver
+        .setNetwork(id, config.network)
+        .catch((error) => log.warn('a sandbox could not be held to its network policy', { sandbox: id, error })),
+    ),
+  );
   log.info('sandboxes reconciled', { adopted: adopted.length, orphans: orphans.length });
   return { adopted };
 }
@@ -59,15 +68,15 @@ async function settle(
       found(lifecycle, row, box);
       return false;
     case 'reviving':
-      if (runs)
-        lifecycle.settle(
-          row,
-          'reviving',
-          { state: 'running' },
-          { type: 'revived', message: 'Running again' },
-        );
-      else found(lifecycle, row, box);
-      return runs;
+      return woken(lifecycle, driver, row, box);
+    case 'archiving':
+      await lifecycle.archives.remove(row.id);
+      found(lifecycle, row, box);
+      return false;
+    case 'archived':
+      if (box) await driver.remove(row.id);
+      if (!lifecycle.archives.has(row.id)) found(lifecycle, row, undefined);
+      return false;
     case 'terminating':
       await driver.remove(row.id);
       lifecycle.settle(
@@ -82,14 +91,36 @@ async function settle(
   }
 }
 
+/** A sandbox that was on its way back: what half came out of its archive is dropped, the archive stays. */
+async function woken(
+  lifecycle: LifecycleService,
+  driver: SandboxDriver,
+  row: Sandbox,
+  box: BoxState | undefined,
+): Promise<boolean> {
+  if (box?.state === 'running') {
+    lifecycle.settle(row, 'reviving', { state: 'running' }, { type: 'revived', message: 'Running again' });
+    await lifecycle.archives.remove(row.id);
+    return true;
+  }
+  if (!lifecycle.archives.has(row.id)) found(lifecycle, row, box);
+  else {
+    if (box) await driver.remove(row.id);
+    const event = { type: 'error', message: 'Could not be restored', error: CUT_OFF };
+    lifecycle.settle(row, 'reviving', { state: 'archived' }, event);
+  }
+  return false;
+}
+
 /** A sandbox that does not run: asleep when its files are there, failed when they are gone. */
-function found(lifecycle: LifecycleService, row: Sandbox, box: BoxState | undefined): void {
+export function found(lifecycle: LifecycleService, row: Sandbox, box: BoxState | undefined): void {
   if (box) {
     const change = {
       state: 'sleeping' as const,
       stoppedAt: row.updatedAt,
       reason: 'system' as const,
       expiresAt: null,
+      ...lifecycle.sleepDates(row.config),
     };
     lifecycle.settle(row, row.state, change, {
       type: 'stopped',

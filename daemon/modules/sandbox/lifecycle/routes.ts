@@ -3,11 +3,13 @@ import { invalid } from '../../../../src/errors/app-error.ts';
 import { pageOf } from '../../../../src/kit/page.ts';
 import { implement, type Route } from '../../../http/route.ts';
 import { type OverviewSources, overview } from '../metrics/overview.ts';
+import type { Archiving } from './archiving.ts';
+import type { Resizing } from './resizing.ts';
 import { statesOf } from './states.ts';
 import { toCreated, toInstance } from './wire.ts';
 
 /** The operations on sandboxes as a whole. */
-export function lifecycleRoutes(sources: OverviewSources): Route[] {
+export function lifecycleRoutes(sources: OverviewSources, archiving: Archiving, resizing: Resizing): Route[] {
   const { lifecycle } = sources;
   return implement(sandboxLifecycle, {
     CreateSandbox: async ({ caller, body, idempotencyKey }) =>
@@ -23,6 +25,17 @@ export function lifecycleRoutes(sources: OverviewSources): Route[] {
     },
     GetSandboxInstance: ({ caller, params }) => ({
       instance: toInstance(lifecycle.get(caller.tenant, params.sandboxId)),
+    }),
+    ResizeSandbox: async ({ caller, params, body }) => {
+      const { cpuLimit: cpu, memoryMb, diskMb } = body;
+      const limits = { cpu, memoryMb: numberOf(memoryMb), diskMb: numberOf(diskMb) };
+      return { instance: toInstance(await resizing.resize(caller.tenant, params.sandboxId, limits)) };
+    },
+    ArchiveSandbox: async ({ caller, params }) => ({
+      instance: toInstance(await archiving.archive(caller.tenant, params.sandboxId)),
+    }),
+    RestoreSandbox: async ({ caller, params }) => ({
+      instance: toInstance(await archiving.restore(caller.tenant, params.sandboxId)),
     }),
     GetSandboxOverview: async ({ caller }) => ({ overview: await overview(caller.tenant, sources) }),
     StopSandbox: async ({ caller, params }) => {
@@ -62,4 +75,9 @@ export function parseLabels(text: string | undefined): Record<string, string> {
     labels[part.slice(0, at)] = part.slice(at + 1);
   }
   return labels;
+}
+
+/** A 64-bit integer travels as text; 0 says nothing. */
+function numberOf(text: string | undefined): number | undefined {
+  return Number(text ?? 0) || undefined;
 }

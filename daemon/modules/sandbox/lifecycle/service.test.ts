@@ -1,83 +1,11 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
-import { randomBytes } from 'node:crypto';
-import { migrations } from '../../../../migrations/index.ts';
-import { fail } from '../../../../src/errors/app-error.ts';
-import { systemClock } from '../../../../src/kit/time.ts';
-import type { App } from '../../../app.ts';
-import { Audit } from '../../../audit/audit.ts';
-import { Bus } from '../../../bus/bus.ts';
-import { Config } from '../../../config/config.ts';
-import { openDatabase } from '../../../db/open.ts';
-import type { Caller } from '../../../http/route.ts';
-import { Jobs } from '../../../jobs/queue.ts';
-import { silentLog } from '../../../log/log.ts';
-import { Secrets } from '../../../secrets/secrets.ts';
-import type { SandboxDriver } from '../drivers/driver.ts';
-import { SandboxEvents } from '../history/events.ts';
-import { LifecycleService } from './service.ts';
-import { SandboxStore } from './store.ts';
-
-const caller: Caller = { tenant: 'org_a', role: 'owner', actor: 'key_1', via: 'api-key' };
-
-/** A host that does what it is told, until `broken` names a step that it refuses. */
-class FailingHost {
-  broken: 'create' | 'start' | 'stop' | 'remove' | undefined;
-  readonly boxes = new Set<string>();
-
-  readonly driver = {
-    name: 'namespace',
-    create: async ({ id }: { id: string }) => {
-      this.step('create');
-      this.boxes.add(id);
-      return {
-        id,
-        containerId: `c-${id}`,
-        image: { reference: 'host', id: 'host', env: {}, workDir: '/workspace' },
-      };
-    },
-    start: async (id: string) => {
-      this.step('start');
-      return {
-        id,
-        containerId: `c-${id}`,
-        image: { reference: 'host', id: 'host', env: {}, workDir: '/workspace' },
-      };
-    },
-    stop: async () => this.step('stop'),
-    remove: async (id: string) => {
-      this.step('remove');
-      this.boxes.delete(id);
-    },
-  } as unknown as SandboxDriver;
-
-  private step(name: FailingHost['broken']): void {
-    if (this.broken === name) throw fail('unavailable', { message: `The host could not ${name}.` });
-  }
-}
+import type { LifecycleService } from './service.ts';
+import { caller, type FailingHost, openScene } from './testing/scene.ts';
 
 let host: FailingHost;
 let service: LifecycleService;
 beforeEach(() => {
-  const db = openDatabase(':memory:', migrations);
-  const bus = new Bus(silentLog);
-  const app: App = {
-    config: new Config({ flags: { 'data.dir': '/nonexistent', 'sandbox.max': 3 } }),
-    db,
-    bus,
-    clock: systemClock,
-    log: silentLog,
-    jobs: new Jobs(db, systemClock, silentLog),
-    secrets: new Secrets(randomBytes(32)),
-    audit: new Audit(db, systemClock),
-    outbound: { fetch: () => Promise.reject(new Error('nothing leaves a test')) },
-  };
-  host = new FailingHost();
-  service = new LifecycleService(
-    app,
-    host.driver,
-    new SandboxStore(db),
-    new SandboxEvents(db, systemClock, bus),
-  );
+  ({ host, service } = openScene());
 });
 
 const stateOf = (id: string) => service.get('org_a', id).state;

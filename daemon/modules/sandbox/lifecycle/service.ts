@@ -4,27 +4,59 @@ import { KeyedLock } from '../../../../src/kit/keyed-lock.ts';
 import { DAY_MS, SECOND_MS } from '../../../../src/kit/time.ts';
 import type { App } from '../../../app.ts';
 import type { Caller } from '../../../http/route.ts';
-import type { BoxSpec, SandboxDriver } from '../drivers/driver.ts';
+import type { Box, BoxSpec, SandboxDriver } from '../drivers/driver.ts';
 import type { NewEvent, SandboxEvents } from '../history/events.ts';
 import type { Sandbox } from '../tables.ts';
+import { Archives } from './archives.ts';
 import { type CreateRequest, resolveConfig, type SandboxConfig } from './config.ts';
+import { cloneInto } from './git.ts';
+import { Ingredients } from './ingredients.ts';
 import { allows, type Operation, type State, TRANSITIONS, wrongState } from './states.ts';
 import type { Filter, SandboxStore } from './store.ts';
 
 /** Why a sandbox ended. */
 export type Reason = NonNullable<Sandbox['reason']>;
 
+type SleepDates = Pick<Sandbox, 'archiveAt' | 'deleteAt'>;
+
+/** What a sandbox that runs again is no more. */
+const AWAKE = {
+  state: 'running',
+  stoppedAt: null,
+  deleteAt: null,
+  archiveAt: null,
+  reason: null,
+  failure: null,
+} as const;
+
+/** An image that has what a sandbox is to have, and the commit that is in it. */
+interface Filled {
+  readonly image: string;
+  readonly gitCommit: string | null;
+}
+
+interface MakeOptions {
+  readonly idempotencyKey?: string;
+  /** Where its files come from, when it is not the image of its configuration. */
+  readonly filled?: Filled;
+}
+
 /** Makes sandboxes and takes them through their states. One operation on one sandbox at a time. */
 export class LifecycleService {
   private readonly locks = new KeyedLock();
   private readonly activity = new Map<string, number>();
+  readonly archives: Archives;
+  /** What rooms add to the sandboxes that are made. */
+  readonly ingredients = new Ingredients();
 
   constructor(
     private readonly app: App,
     private readonly driver: SandboxDriver,
     readonly store: SandboxStore,
     private readonly events: SandboxEvents,
-  ) {}
+  ) {
+    this.archives = new Archives(app.config.dataDir);
+  }
 
   /**
    * Makes a sandbox and waits until it runs. Two requests with one idempotency key make one sandbox.
@@ -35,8 +67,9 @@ export class LifecycleService {
       idempotencyKey === undefined ? undefined : this.store.findByKey(caller.tenant, idempotencyKey);
     if (earlier) return earlier;
     const config = resolveConfig(request, this.app.config);
-    const image = this.imageOf(config);
-    return this.make(caller, { ...config, image }, request, idempotencyKey);
+    const plain = { ...config, image: this.imageOf(config) };
+    const whole = this.ingredients.resolve(caller.tenant, request, plain);
+    return this.make(caller, whole, request, { idempotencyKey });
   }
 
   /** A new sandbox with the configuration of an old one, in whatever state that is. Errors: sandbox_not_found. */
@@ -47,8 +80,20 @@ export class LifecycleService {
       caller,
       old.config,
       { name: free ? old.name : '', labels: { ...old.labels }, sessionId },
-      undefined,
     );
+  }
+
+  /**
+   * A new sandbox with the configuration of another one and the files of an image that has everything in it
+   * already. Errors: as `create`.
+   */
+  makeLike(
+    caller: Caller,
+    { config, gitCommit }: Sandbox,
+    request: Pick<CreateRequest, 'name' | 'labels'>,
+    image: string,
+  ): Promise<Sandbox> {
+    return this.make(caller, config, request, { filled: { image, gitCommit } });
   }
 
   /** A sandbox by id, name or session. Errors: sandbox_not_found, also for another tenant's. */
@@ -95,19 +140,18 @@ export class LifecycleService {
         throw error;
       });
       const stoppedAt = this.app.clock.now();
-      const days = row.config.autoDeleteAfterDays;
       const change = {
         state: 'sleeping' as const,
         stoppedAt,
         reason,
         expiresAt: null,
-        deleteAt: days > 0 ? stoppedAt + days * DAY_MS : null,
+        ...this.sleepDates(row.config),
       };
       this.settle(row, 'stopping', change, {
         type: 'stopped',
         message: `Sleeping; its files are kept (${reason})`,
       });
-      if (days === 0) await this.end(this.get(tenant, row.id), reason);
+      if (row.config.autoDeleteAfterDays === 0) await this.end(this.get(tenant, row.id), reason);
       return this.get(tenant, row.id);
     });
   }
@@ -115,36 +159,32 @@ export class LifecycleService {
   /** Wakes a sleeping sandbox on the files it had. When that fails it goes back to sleep with the reason. */
   revive(tenant: string, idOrName: string): Promise<Sandbox> {
     return this.exclusively(tenant, idOrName, async (row) => {
+      if (allows('revive', row.state)) this.checkRoom();
       this.enter(row, 'revive', { type: 'reviving', message: 'Waking' });
-      const start = performance.now();
-      try {
-        const box = await this.driver.start(row.id, this.boxSpec(row.id, row.config));
-        const change = {
-          state: 'running' as const,
-          containerId: box.containerId,
-          stoppedAt: null,
-          deleteAt: null,
-          reason: null,
-          failure: null,
-          expiresAt: this.expiry(row.config),
-        };
-        this.settle(row, 'reviving', change, {
-          type: 'revived',
-          message: 'Running again',
-          durationMs: performance.now() - start,
-        });
-      } catch (error) {
-        const failure = asAppError(error).message;
-        this.settle(
-          row,
-          'reviving',
-          { state: 'sleeping', failure },
-          { type: 'error', message: 'Could not be woken', error: failure },
-        );
-        throw error;
-      }
-      return this.get(tenant, row.id);
+      return this.wake(row, 'sleeping', () => this.driver.start(row.id, this.boxSpec(row.id, row.config)));
     });
+  }
+
+  /** Takes a sandbox that is reviving to running by `start`; when that fails, to where it came from with the reason. */
+  async wake(row: Sandbox, from: 'sleeping' | 'archived', start: () => Promise<Box>): Promise<Sandbox> {
+    const began = performance.now();
+    try {
+      const box = await start();
+      this.ingredients.used(row.tenant, row.config);
+      const change = {
+        ...AWAKE,
+        containerId: box.containerId,
+        expiresAt: this.expiry(row.config),
+      };
+      const durationMs = performance.now() - began;
+      this.settle(row, 'reviving', change, { type: 'revived', message: 'Running again', durationMs });
+    } catch (error) {
+      const failure = asAppError(error).message;
+      const event = { type: 'error', message: 'Could not be woken', error: failure };
+      this.settle(row, 'reviving', { state: from, failure }, event);
+      throw error;
+    }
+    return this.get(row.tenant, row.id);
   }
 
   /** Destroys a sandbox for good. */
@@ -182,7 +222,8 @@ export class LifecycleService {
   /** What the driver needs to start a sandbox. */
   boxSpec(id: string, config: SandboxConfig): BoxSpec {
     const limits = { cpu: config.cpu, memoryMb: config.memoryMb, pids: this.app.config.get('sandbox.pids') };
-    return { id, image: config.image, env: config.env, limits, network: config.network };
+    const mounts = this.ingredients.mounts(config);
+    return { id, image: config.image, env: config.env, limits, mounts, network: config.network };
   }
 
   /** Runs work on a sandbox while nobody else changes it. */
@@ -195,9 +236,10 @@ export class LifecycleService {
     caller: Caller,
     config: SandboxConfig,
     request: CreateRequest,
-    idempotencyKey?: string,
+    { idempotencyKey, filled }: MakeOptions = {},
   ): Promise<Sandbox> {
     this.checkRoom();
+    this.ingredients.check(caller.tenant, config);
     const row = this.newRow(caller, config, request, idempotencyKey);
     this.events.record(
       row.tenant,
@@ -209,16 +251,19 @@ export class LifecycleService {
         this.store.insert(row);
       },
     );
-    return this.locks.run(row.id, () => this.bringUp(row));
+    return this.locks.run(row.id, () => this.bringUp(row, filled));
   }
 
-  private async bringUp(row: Sandbox): Promise<Sandbox> {
+  private async bringUp(row: Sandbox, filled?: Filled): Promise<Sandbox> {
     const start = performance.now();
     try {
-      const box = await this.driver.create(this.boxSpec(row.id, row.config));
+      const spec = this.boxSpec(row.id, row.config);
+      const box = await this.driver.create(filled ? { ...spec, image: filled.image } : spec);
+      this.ingredients.used(row.tenant, row.config);
       const change = {
         state: 'running' as const,
         containerId: box.containerId,
+        gitCommit: filled ? filled.gitCommit : await this.clone(row),
         expiresAt: this.expiry(row.config),
       };
       this.settle(row, 'creating', change, {
@@ -239,15 +284,37 @@ export class LifecycleService {
     return this.get(row.tenant, row.id);
   }
 
+  /** The commit that is in the new box. When it cannot be had, the box is removed. */
+  private async clone({ id, config: { git } }: Sandbox): Promise<string | null> {
+    if (!git) return null;
+    try {
+      return await cloneInto(this.driver, id, git);
+    } catch (error) {
+      await this.driver.remove(id);
+      throw error;
+    }
+  }
+
   private async end(row: Sandbox, reason: Reason): Promise<void> {
     this.enter(row, 'terminate', { type: 'terminating', message: `Terminating (${reason})` });
     await this.driver.remove(row.id);
+    await this.archives.remove(row.id);
     this.activity.delete(row.id);
-    const change = { state: 'terminated' as const, reason, expiresAt: null, deleteAt: null };
+    const change = {
+      state: 'terminated' as const,
+      reason,
+      expiresAt: null,
+      deleteAt: null,
+      archiveAt: null,
+    };
     this.settle(row, 'terminating', change, { type: 'terminated', message: `Gone for good (${reason})` });
   }
 
-  private enter(row: Sandbox, operation: Operation, event: NewEvent): void {
+  /**
+   * Takes a sandbox into the state that an operation goes through, with its event.
+   * Errors: sandbox_wrong_state, when the operation is not allowed or somebody else was first.
+   */
+  enter(row: Sandbox, operation: Operation, event: NewEvent): void {
     const { from, through } = TRANSITIONS[operation];
     const updatedAt = this.app.clock.now();
     const done =
@@ -285,6 +352,8 @@ export class LifecycleService {
       expiresAt: null,
       stoppedAt: null,
       deleteAt: null,
+      archiveAt: null,
+      gitCommit: null,
     };
   }
 
@@ -295,12 +364,19 @@ export class LifecycleService {
       : config.image;
   }
 
-  private checkRoom(): void {
+  /** Errors: resource_exhausted when no further sandbox may run. */
+  checkRoom(count = 1): void {
     const most = this.app.config.get('sandbox.max');
-    if (this.store.countActive() < most) return;
+    if (this.store.countActive() + count <= most) return;
     throw fail('resource_exhausted', {
       message: `There are ${most} sandboxes already (sandbox.max). Stop or remove one first.`,
     });
+  }
+
+  /** When a sandbox that sleeps from now on is to be archived and deleted; null for never. */
+  sleepDates({ autoArchiveAfterDays, autoDeleteAfterDays }: SandboxConfig): SleepDates {
+    const after = (days: number) => (days > 0 ? this.app.clock.now() + days * DAY_MS : null);
+    return { archiveAt: after(autoArchiveAfterDays), deleteAt: after(autoDeleteAfterDays) };
   }
 
   private expiry(config: SandboxConfig): number | null {

@@ -5,7 +5,7 @@ import { type AppError, fail } from '../../../../src/errors/app-error.ts';
 export type State = (typeof LIFECYCLE_STATES)[number];
 
 /** What can be asked of a sandbox. */
-export type Operation = 'stop' | 'revive' | 'terminate' | 'use' | 'renew';
+export type Operation = 'stop' | 'revive' | 'archive' | 'restore' | 'resize' | 'snapshot' | 'terminate' | 'use' | 'renew';
 
 interface Transition {
   readonly from: readonly State[];
@@ -22,6 +22,10 @@ interface Transition {
 export const TRANSITIONS: Readonly<Record<Operation, Transition>> = {
   stop: { from: ['running'], through: 'stopping', to: 'sleeping', verb: 'be stopped' },
   revive: { from: ['sleeping'], through: 'reviving', to: 'running', verb: 'be revived' },
+  archive: { from: ['sleeping'], through: 'archiving', to: 'archived', verb: 'be archived' },
+  restore: { from: ['archived'], through: 'reviving', to: 'running', verb: 'be restored' },
+  resize: { from: ['running', 'sleeping'], verb: 'be resized' },
+  snapshot: { from: ['running', 'sleeping'], verb: 'be copied' },
   terminate: {
     from: [
       'pending',
@@ -51,7 +55,7 @@ const WAY_OUT: Readonly<Record<State, (id: string) => string>> = {
   sleeping: (id) => `Wake it: svc sandbox revive ${id}`,
   reviving: () => 'It is waking; try again in a moment.',
   archiving: () => 'It is being archived; try again in a moment.',
-  archived: (id) => `Restore it: POST /v1/sandbox/instances/${id}/restore`,
+  archived: (id) => `Restore it: svc sandbox restore ${id}`,
   terminating: () => 'It is gone. Make a new one: svc sandbox create',
   terminated: () => 'It is gone. Make one like it: svc sandbox recreate, or svc sandbox create',
   failed: (id) => `Remove it: svc sandbox rm ${id}, or make one like it: svc sandbox recreate ${id}`,

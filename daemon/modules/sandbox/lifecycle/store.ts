@@ -13,26 +13,41 @@ export interface Filter {
 
 /** Reads and writes sandboxes. */
 export class SandboxStore {
-  constructor(private readonly db: Database) {}
+  private readonly byId;
+  private readonly byName;
+  private readonly bySession;
+  private readonly holder;
+  private readonly inState;
+  private readonly active;
+
+  constructor(private readonly db: Database) {
+    const { id, tenant, name, sessionId, state, createdAt } = sandboxes;
+    const wanted = sql.placeholder('wanted');
+    const living = ne(state, 'terminated');
+    const first = (condition: SQL | undefined) => {
+      const mine = and(eq(tenant, sql.placeholder('tenant')), condition);
+      return db.sql.select().from(sandboxes).where(mine).orderBy(desc(createdAt)).limit(1).prepare();
+    };
+    this.byId = first(eq(id, wanted));
+    this.byName = first(and(eq(name, wanted), ne(name, ''), living));
+    this.bySession = first(eq(sessionId, wanted));
+    const holder = and(eq(tenant, sql.placeholder('tenant')), eq(name, wanted), living, ne(state, 'failed'));
+    this.holder = db.sql.select({ id }).from(sandboxes).where(holder).prepare();
+    this.inState = db.sql.select().from(sandboxes).where(eq(state, wanted)).prepare();
+    const uses = inArray(state, ['pending', 'creating', 'running', 'stopping', 'reviving']);
+    this.active = db.sql.select({ total: count() }).from(sandboxes).where(uses).prepare();
+  }
 
   insert(row: Sandbox): void {
     this.db.sql.insert(sandboxes).values(row).run();
   }
 
   /** A sandbox by id, else by name among those that are not gone, else by session. */
-  find(tenant: string, idOrName: string): Sandbox | undefined {
-    const mine = (condition: SQL | undefined) =>
-      this.db.sql
-        .select()
-        .from(sandboxes)
-        .where(and(eq(sandboxes.tenant, tenant), condition))
-        .orderBy(desc(sandboxes.createdAt))
-        .limit(1)
-        .get();
+  find(tenant: string, wanted: string): Sandbox | undefined {
     return (
-      mine(eq(sandboxes.id, idOrName)) ??
-      mine(and(eq(sandboxes.name, idOrName), ne(sandboxes.name, ''), ne(sandboxes.state, 'terminated'))) ??
-      mine(eq(sandboxes.sessionId, idOrName))
+      this.byId.get({ tenant, wanted }) ??
+      this.byName.get({ tenant, wanted }) ??
+      this.bySession.get({ tenant, wanted })
     );
   }
 
@@ -47,16 +62,7 @@ export class SandboxStore {
 
   /** Whether a living sandbox of the tenant has this name. */
   hasName(tenant: string, name: string): boolean {
-    const living = and(
-      eq(sandboxes.tenant, tenant),
-      eq(sandboxes.name, name),
-      ne(sandboxes.state, 'terminated'),
-      ne(sandboxes.state, 'failed'),
-    );
-    return (
-      name !== '' &&
-      this.db.sql.select({ id: sandboxes.id }).from(sandboxes).where(living).get() !== undefined
-    );
+    return name !== '' && this.holder.get({ tenant, wanted: name }) !== undefined;
   }
 
   list(tenant: string, filter: Filter): { rows: Sandbox[]; total: number } {
@@ -98,10 +104,14 @@ export class SandboxStore {
     return this.db.sql.select().from(sandboxes).where(ne(sandboxes.state, 'terminated')).all();
   }
 
+  /** All sandboxes of the instance that run, of every tenant. */
+  running(): Sandbox[] {
+    return this.inState.all({ wanted: 'running' });
+  }
+
   /** How many sandboxes of the instance use resources now. */
   countActive(): number {
-    const active = inArray(sandboxes.state, ['pending', 'creating', 'running', 'stopping', 'reviving']);
-    return this.db.sql.select({ total: count() }).from(sandboxes).where(active).get()?.total ?? 0;
+    return this.active.get()?.total ?? 0;
   }
 
   /** Counts by state, over all tenants. */
@@ -113,14 +123,19 @@ export class SandboxStore {
       .all();
   }
 
-  /** Running sandboxes whose time is over and sleeping ones that are due to be deleted. */
+  /** Running sandboxes whose time is over, and those asleep that are due to be deleted or archived. */
   due(now: number): Sandbox[] {
     const expired = and(eq(sandboxes.state, 'running'), lt(sandboxes.expiresAt, now + 1));
     const deletable = and(
       inArray(sandboxes.state, ['sleeping', 'archived']),
       lt(sandboxes.deleteAt, now + 1),
     );
-    return this.db.sql.select().from(sandboxes).where(or(expired, deletable)).all();
+    const archivable = and(eq(sandboxes.state, 'sleeping'), lt(sandboxes.archiveAt, now + 1));
+    return this.db.sql
+      .select()
+      .from(sandboxes)
+      .where(or(expired, deletable, archivable))
+      .all();
   }
 
   /** The next time at which one becomes due. */
@@ -139,7 +154,14 @@ export class SandboxStore {
       .orderBy(asc(sandboxes.deleteAt))
       .limit(1)
       .get();
-    const times = [expiry?.at, deletion?.at].filter((at) => typeof at === 'number');
+    const archiving = this.db.sql
+      .select({ at: sandboxes.archiveAt })
+      .from(sandboxes)
+      .where(and(eq(sandboxes.state, 'sleeping'), isNotNull(sandboxes.archiveAt)))
+      .orderBy(asc(sandboxes.archiveAt))
+      .limit(1)
+      .get();
+    const times = [expiry?.at, deletion?.at, archiving?.at].filter((at) => typeof at === 'number');
     return times.length > 0 ? Math.min(...times) : undefined;
   }
 

@@ -1,24 +1,28 @@
+import { SECOND_MS } from '../../../../src/kit/time.ts';
 import type { App } from '../../../app.ts';
 import type { BoxStats, SandboxDriver } from '../drivers/driver.ts';
 import type { LifecycleService } from '../lifecycle/service.ts';
+import { allows, wrongState } from '../lifecycle/states.ts';
 import type { Sandbox } from '../tables.ts';
+import { maybeGone, noticeGone } from './gone.ts';
+import { type Reading, readingOf, usageOf } from './usage.ts';
 
-/** What a sandbox uses; cpuPercent is of one core. */
+/** What a sandbox uses. */
 export interface Usage extends BoxStats {
+  /** Of one core, between two readings: 200 is two full cores. */
   readonly cpuPercent: number;
+  /** Of the limit; 0 without one. */
   readonly memoryPercent: number;
+  /** When it was read, in milliseconds. */
   readonly at: number;
-}
-
-interface Reading {
-  readonly cpuUsageUs: number;
-  readonly atUs: number;
 }
 
 /** Two readings that are closer than this say little about the CPU. */
 const LEAST_GAP_US = 20_000;
+/** An older reading says nothing about now. */
+const MOST_GAP_US = 10 * SECOND_MS * 1_000;
 
-/** Measures what sandboxes use. */
+/** Measures what sandboxes use now. To measure one is no use of it: it does not keep it from falling asleep. */
 export class StatsService {
   private readonly readings = new Map<string, Reading>();
 
@@ -30,14 +34,36 @@ export class StatsService {
 
   /** Measures one running sandbox. Errors: sandbox_not_found, sandbox_wrong_state. */
   async measure(tenant: string, idOrName: string): Promise<Usage> {
-    const row = this.lifecycle.running(tenant, idOrName);
-    return this.usage(row);
+    const row = this.running(tenant, idOrName);
+    try {
+      return await this.usage(row);
+    } catch (error) {
+      if (maybeGone(error)) {
+        await noticeGone(this.lifecycle, this.driver, row);
+        this.running(tenant, row.id);
+      }
+      throw error;
+    }
   }
 
-  /** Measures all running sandboxes of a tenant; one that ends meanwhile is left out. */
+  /** Measures running sandboxes; one that ends meanwhile is left out. */
   async measureAll(rows: readonly Sandbox[]): Promise<Usage[]> {
-    const results = await Promise.allSettled(rows.map((row) => this.usage(row)));
-    return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    return [...(await this.measureEach(rows)).values()];
+  }
+
+  /** As `measureAll`, by id. */
+  async measureEach(rows: readonly Sandbox[]): Promise<Map<string, Usage>> {
+    const measured = await Promise.allSettled(
+      rows.map(async (row) => [row.id, await this.usage(row)] as const),
+    );
+    return new Map(measured.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])));
+  }
+
+  /** A sandbox that runs. Errors: sandbox_not_found, sandbox_wrong_state. */
+  running(tenant: string, idOrName: string): Sandbox {
+    const row = this.lifecycle.get(tenant, idOrName);
+    if (!allows('use', row.state)) throw wrongState(row.id, row.state, 'use');
+    return row;
   }
 
   /** Forgets a sandbox. */
@@ -46,27 +72,17 @@ export class StatsService {
   }
 
   private async usage(row: Sandbox): Promise<Usage> {
-    const before = this.readings.get(row.id) ?? (await this.read(row.id)).reading;
+    const before = this.recent(row.id) ?? readingOf(await this.driver.stats(row.id));
     const gap = performance.now() * 1000 - before.atUs;
     if (gap < LEAST_GAP_US) await Bun.sleep((LEAST_GAP_US - gap) / 1000);
-    const { stats, reading } = await this.read(row.id);
+    const stats = await this.driver.stats(row.id);
+    const reading = readingOf(stats);
     this.readings.set(row.id, reading);
-    const cpuPercent = (100 * (reading.cpuUsageUs - before.cpuUsageUs)) / (reading.atUs - before.atUs);
-    const memoryPercent = stats.memoryLimitBytes > 0 ? (100 * stats.memoryBytes) / stats.memoryLimitBytes : 0;
-    return {
-      ...stats,
-      cpuPercent: round(cpuPercent),
-      memoryPercent: round(memoryPercent),
-      at: this.app.clock.now(),
-    };
+    return usageOf(stats, before, reading, this.app.clock.now());
   }
 
-  private async read(id: string): Promise<{ stats: BoxStats; reading: Reading }> {
-    const stats = await this.driver.stats(id);
-    return { stats, reading: { cpuUsageUs: stats.cpuUsageUs, atUs: performance.now() * 1000 } };
+  private recent(id: string): Reading | undefined {
+    const reading = this.readings.get(id);
+    return reading && performance.now() * 1000 - reading.atUs < MOST_GAP_US ? reading : undefined;
   }
-}
-
-function round(value: number): number {
-  return Math.round(Math.max(value, 0) * 100) / 100;
 }

@@ -1,10 +1,10 @@
 import type { SandboxStats } from '../../../../src/api/sandbox/metrics.ts';
 import type { Value } from '../../../../src/api/schema.ts';
 import { rfc3339 } from '../../../../src/kit/time.ts';
-import type { Usage } from './service.ts';
+import type { Point } from './history-store.ts';
 
 /** Usage as it is answered (spec, SandboxStats). */
-export function toStats(usage: Usage): Value<typeof SandboxStats> {
+export function toStats(usage: Point): Value<typeof SandboxStats> {
   return {
     cpuPercent: usage.cpuPercent,
     memoryPercent: usage.memoryPercent,

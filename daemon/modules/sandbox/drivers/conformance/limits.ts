@@ -73,4 +73,15 @@ export function limitRules(scene: Scene): void {
       });
     });
   });
+
+  test('what it has on the disk is what it has changed', async () => {
+    await withBox(scene, {}, async (id) => {
+      const before = await scene.driver.diskUsage(id);
+      await run(scene, 'dd if=/dev/urandom of=/tmp/big bs=1024 count=20000 2>/dev/null; sync', {}, id);
+      await run(scene, 'cp /tmp/big /workspace/big; rm -f /tmp/big', {}, id);
+      const grown = (await scene.driver.diskUsage(id)) - before;
+      expect(grown).toBeGreaterThan(19 * MIB);
+      expect(grown).toBeLessThan(42 * MIB);
+    });
+  });
 }

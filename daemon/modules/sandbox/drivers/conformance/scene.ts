@@ -1,6 +1,7 @@
 import { newId } from '../../../../../src/kit/id.ts';
 import type { ConformanceOptions } from '../conformance.ts';
-import type { BoxSpec, ExecSpec, Execution, Exit, SandboxDriver } from '../driver.ts';
+import type { BoxSpec, ExecSpec, Execution, Exit, NetworkPolicy, SandboxDriver } from '../driver.ts';
+import { policyOf } from '../network/policy.ts';
 
 /** What the rules share: one driver with one running box, filled in before the first test. */
 export interface Scene {
@@ -14,16 +15,21 @@ export interface Scene {
 }
 
 /** A box as the tests make it: one core, 256 MB, no network. */
-export function boxSpec(image: string, change: Partial<BoxSpec> = {}): BoxSpec {
+export function boxSpec(image: string, { network = 'deny', ...change }: BoxChange = {}): BoxSpec {
   return {
     id: newId('sbx'),
     image,
     env: {},
     limits: { cpu: 1, memoryMb: 256, pids: 256 },
-    network: 'deny',
+    network: typeof network === 'string' ? policyOf(network) : network,
     ...change,
   };
 }
+
+/** What is other than usual of a box; the mode alone stands for the policy of that mode. */
+export type BoxChange = Partial<Omit<BoxSpec, 'network'>> & {
+  readonly network?: NetworkPolicy | NetworkPolicy['mode'];
+};
 
 /** What a finished command left. */
 export interface Result {
@@ -58,7 +64,7 @@ export async function run(
 /** Makes a box, hands it to `body` and removes it whatever happens. */
 export async function withBox(
   scene: Scene,
-  change: Partial<BoxSpec>,
+  change: BoxChange,
   body: (id: string, spec: BoxSpec) => Promise<void>,
 ): Promise<void> {
   const spec = boxSpec(scene.options.image, change);

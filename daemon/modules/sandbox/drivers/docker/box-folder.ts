@@ -2,23 +2,27 @@ import { constants } from 'node:fs';
 import { chmod, link, mkdir, open, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError, fail } from '../../../../../src/errors/app-error.ts';
-import type { ImageInfo } from '../driver.ts';
+import type { ImageInfo, NetworkPolicy } from '../driver.ts';
+import { callProgram } from '../programs/call-program.ts';
 
 /** What must be known of a box besides what the engine keeps, as these things may change between starts. */
 export interface BoxRecord {
   readonly image: ImageInfo;
   readonly env: Readonly<Record<string, string>>;
   readonly workDir: string;
+  /** What it reaches; a box of an older version does not say. */
+  readonly network?: NetworkPolicy;
 }
 
 const PRIVATE_DIR = 0o700;
 const PRIVATE_FILE = 0o600;
+const PROGRAM_FILE = 0o755;
 /** Any user of the box may put a file there; none may list it or take another's file away. */
 const EXCHANGE_DIR = 0o1733;
 /** A log that any user of the box may append to and none may read. The folders above it are private. */
 const SHARED_LOG = 0o622;
 const NOTE_BYTES = 1024;
-const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 
 /**
  * The folder of a box on the host: `box.json`, and `exchange/`, which is mounted into the box. Everything
@@ -26,11 +30,14 @@ const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = consta
  */
 export class BoxFolder {
   readonly exchange: string;
+  /** The call program, which is mounted into the box to be read alone. */
+  readonly callProgram: string;
   private readonly dir: string;
 
   constructor(dataDir: string, id: string) {
     this.dir = join(dataDir, 'docker', 'boxes', id);
     this.exchange = join(this.dir, 'exchange');
+    this.callProgram = join(this.dir, 'call');
   }
 
   /** Makes the folder, or brings it up to date. */
@@ -38,9 +45,25 @@ export class BoxFolder {
     await mkdir(this.dir, { recursive: true, mode: PRIVATE_DIR });
     await mkdir(this.exchange, { recursive: true });
     await chmod(this.exchange, EXCHANGE_DIR);
+    await this.writeCallProgram();
     const part = join(this.dir, `box.json.${crypto.randomUUID()}`);
     await writeFile(part, JSON.stringify(record), { mode: PRIVATE_FILE });
     await rename(part, join(this.dir, 'box.json'));
+  }
+
+  /** Written once: what is mounted is this very file. */
+  private async writeCallProgram(): Promise<void> {
+    const file = await open(this.callProgram, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, PROGRAM_FILE).catch(
+      (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EEXIST') throw error;
+      },
+    );
+    try {
+      await file?.chmod(PROGRAM_FILE);
+      await file?.writeFile(callProgram());
+    } finally {
+      await file?.close();
+    }
   }
 
   /** Undefined when there is no such folder. */

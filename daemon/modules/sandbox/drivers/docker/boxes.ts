@@ -1,13 +1,17 @@
 import type { Container } from 'dockerode';
 import { fail } from '../../../../../src/errors/app-error.ts';
-import type { Box, BoxSpec, BoxState, ImageInfo, Limits } from '../driver.ts';
+import type { Box, BoxSpec, BoxState, ImageInfo, Limits, NetworkPolicy } from '../driver.ts';
+import { checkMounts } from '../mount-target.ts';
+import { isSamePolicy, isSealed, readPolicy } from '../network/policy.ts';
 import { BoxFolder, type BoxRecord } from './box-folder.ts';
 import { containerConfig, type EngineHost, engineLimits } from './container-config.ts';
+import { missingGuard } from './egress-guard.ts';
 import { type Engine, engineMessage, hasStatus, withEngine } from './engine.ts';
 import type { Images } from './image.ts';
 import { checkId, INSTANCE_LABEL, type Names, SANDBOX_LABEL } from './names.ts';
 import { type InstanceNetwork, NO_NETWORK } from './network.ts';
 import { untilReady } from './ready.ts';
+import type { Stages } from './stages.ts';
 
 const STOP_GRACE_SECONDS = 1;
 
@@ -31,6 +35,7 @@ export interface BoxParts {
   readonly dataDir: string;
   readonly images: Images;
   readonly network: InstanceNetwork;
+  readonly stages: Stages;
   /** Told of each box that this process started. */
   readonly onStart: (id: string) => void;
 }
@@ -38,36 +43,62 @@ export interface BoxParts {
 /** Makes, starts, stops, finds and removes the containers of an instance. */
 export class Boxes {
   private host: Promise<EngineHost> | undefined;
+  private isSwept = false;
 
   constructor(private readonly parts: BoxParts) {}
 
   async create(spec: BoxSpec): Promise<Box> {
     const image = await this.parts.images.prepare(spec.image);
     return withEngine(spec.id, async () => {
-      const [host, network] = await Promise.all([this.engineHost(), this.networkFor(spec)]);
-      const { exchange } = this.folder(spec.id);
       const record = recordOf(spec, image);
-      const parts = {
-        names: this.parts.names,
-        spec,
-        imageId: image.id,
-        workDir: record.workDir,
-        network,
-        exchange,
-        host,
-      };
-      const made = await this.parts.engine.client.createContainer(containerConfig(parts)).catch((error) => {
-        throw hasStatus(error, 409) ? fail('already_exists', { what: 'box', id: spec.id }) : error;
-      });
+      const made = await this.makeContainer(spec, image.id, record.workDir);
       try {
         await this.folder(spec.id).write(record);
         await untilReady(made, spec.image);
+        await this.admit(spec);
         this.parts.onStart(spec.id);
       } catch (error) {
         await this.remove(spec.id);
         throw error;
       }
       return { id: spec.id, containerId: made.id, image };
+    });
+  }
+
+  /** Makes a box that does not run, of an image that holds its files. Errors: already_exists. */
+  async makeStopped(spec: BoxSpec, imageId: string, record: BoxRecord): Promise<void> {
+    await withEngine(spec.id, async () => {
+      await this.makeContainer(spec, imageId, record.workDir);
+      try {
+        await this.folder(spec.id).write(record);
+      } catch (error) {
+        await this.remove(spec.id);
+        throw error;
+      }
+    });
+  }
+
+  private async makeContainer(spec: BoxSpec, imageId: string, workDir: string): Promise<Container> {
+    const [host, network] = await Promise.all([this.engineHost(), this.networkFor(spec)]);
+    const { exchange, callProgram } = this.folder(spec.id);
+    const { names, engine, stages } = this.parts;
+    checkMounts(spec.mounts ?? []);
+    const mounts = stages.open(spec.id, spec.mounts ?? []);
+    const parts = {
+      names,
+      spec: { ...spec, mounts },
+      imageId,
+      workDir,
+      network: network.name,
+      isGuarded: network.guarded,
+      exchange,
+      callProgram,
+      host,
+    };
+    return engine.client.createContainer(containerConfig(parts)).catch(async (error) => {
+      if (hasStatus(error, 409)) throw fail('already_exists', { what: 'box', id: spec.id });
+      await stages.close(spec.id);
+      throw error;
     });
   }
 
@@ -78,11 +109,13 @@ export class Boxes {
       const folder = this.folder(id);
       const image = (await folder.read())?.image ?? (await this.parts.images.prepare(spec.image));
       if (!info.State.Running) {
+        this.parts.stages.open(id, spec.mounts ?? []);
         const network = await this.networkFor(spec);
-        await this.parts.network.move(info.Id, Object.keys(info.NetworkSettings.Networks), network);
+        await this.parts.network.move(info.Id, Object.keys(info.NetworkSettings.Networks), network.name);
         await this.update(id, spec.limits);
         await folder.write(recordOf(spec, image));
         await untilReady(this.parts.engine.client.getContainer(info.Id), spec.image);
+        await this.admit({ ...spec, id });
         this.parts.onStart(id);
       }
       return { id, containerId: info.Id, image };
@@ -96,6 +129,7 @@ export class Boxes {
       } catch (error) {
         if (!hasStatus(error, 304)) throw error;
       }
+      await this.parts.network.expel(id);
     });
   }
 
@@ -108,6 +142,9 @@ export class Boxes {
           await this.untilGone(id);
         else if (!hasStatus(error, 404)) throw error;
       }
+      await this.parts.network.expel(id);
+      this.parts.network.forget(id);
+      await this.parts.stages.close(id);
       await this.folder(id).remove();
     });
   }
@@ -127,11 +164,29 @@ export class Boxes {
   async list(): Promise<BoxState[]> {
     const filters = { label: [`${INSTANCE_LABEL}=${this.parts.names.instance}`] };
     const all = await withEngine('', () => this.parts.engine.client.listContainers({ all: true, filters }));
-    return all.map(({ Id: containerId, Labels: labels, State: state }) => ({
-      id: labels[SANDBOX_LABEL] ?? '',
-      containerId,
-      state: state === 'running' || state === 'paused' ? 'running' : 'stopped',
-    }));
+    const boxes = all.map(
+      ({ Id: containerId, Labels: labels, State: state }): BoxState => ({
+        id: labels[SANDBOX_LABEL] ?? '',
+        containerId,
+        state: state === 'running' || state === 'paused' ? 'running' : 'stopped',
+      }),
+    );
+    await this.sweepStages(new Set(boxes.map(({ id }) => id)));
+    return boxes;
+  }
+
+  /** Lets go of the folders that a daemon held when it died: once, before this one makes boxes. */
+  private async sweepStages(known: ReadonlySet<string>): Promise<void> {
+    if (this.isSwept) return;
+    this.isSwept = true;
+    for (const id of this.parts.stages.boxes()) if (!known.has(id)) await this.parts.stages.close(id);
+  }
+
+  async diskUsage(id: string): Promise<number> {
+    // The declarations of the client lack the question and the answer.
+    const options = { size: true } as object;
+    const info: object = await withEngine(id, () => this.container(id).inspect(options));
+    return 'SizeRw' in info ? Number(info.SizeRw) : 0;
   }
 
   async update(id: string, limits: Limits): Promise<void> {
@@ -157,8 +212,34 @@ export class Boxes {
     return new BoxFolder(this.parts.dataDir, id);
   }
 
-  private async networkFor({ network }: BoxSpec): Promise<string> {
-    return network === 'deny' ? NO_NETWORK : this.parts.network.ready();
+  /** Changes what a box reaches. Errors: not_found, runtime_missing, not_configured. */
+  async setNetwork(id: string, policy: NetworkPolicy): Promise<void> {
+    const { network, names } = this.parts;
+    await withEngine(id, async () => {
+      const info = await this.container(id).inspect();
+      const current = Object.keys(info.NetworkSettings.Networks);
+      const isOn = current.includes(names.network);
+      const mustChange = info.State.Running && (isOn || !isSealed(policy));
+      const ready = mustChange ? await network.ready(policy) : undefined;
+      const folder = this.folder(id);
+      const record = await folder.read();
+      if (record && !isSamePolicy(readPolicy(record.network), policy))
+        await folder.write({ ...record, network: policy });
+      if (!ready) return;
+      const isCutOff = !ready.guarded && isSealed(policy);
+      await network.move(info.Id, current, isCutOff ? NO_NETWORK : names.network);
+      if (!isCutOff) await network.admit(id, policy, ready);
+    });
+  }
+
+  private async networkFor({ network }: BoxSpec): Promise<{ name: string; guarded: boolean }> {
+    if (!isSealed(network)) return this.parts.network.ready(network);
+    return { name: NO_NETWORK, guarded: (await missingGuard()) === undefined };
+  }
+
+  private async admit({ id, network }: BoxSpec): Promise<void> {
+    if (isSealed(network)) return;
+    await this.parts.network.admit(id, network, await this.parts.network.ready(network));
   }
 
   private engineHost(): Promise<EngineHost> {
@@ -181,6 +262,6 @@ export class Boxes {
   }
 }
 
-function recordOf({ env, workDir }: BoxSpec, image: ImageInfo): BoxRecord {
-  return { image, env, workDir: workDir ?? image.workDir };
+function recordOf({ env, workDir, network }: BoxSpec, image: ImageInfo): BoxRecord {
+  return { image, env, workDir: workDir ?? image.workDir, network };
 }

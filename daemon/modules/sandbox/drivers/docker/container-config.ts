@@ -1,6 +1,9 @@
 import type { ContainerCreateOptions } from 'dockerode';
 import type { BoxSpec, Limits } from '../driver.ts';
 import { seccompFilter } from '../host/seccomp.ts';
+import { BOX_NAME_SERVER } from '../network/resolvers.ts';
+import { CALL_PATH } from '../programs/call-program.ts';
+import { engineMounts } from './mounts.ts';
 import { IMAGE_LABEL, INSTANCE_LABEL, type Names, SANDBOX_LABEL } from './names.ts';
 import { EXCHANGE, SCRIPTS } from './scripts.ts';
 
@@ -56,8 +59,12 @@ export interface ContainerParts {
   readonly imageId: string;
   readonly workDir: string;
   readonly network: string;
+  /** Questions for names are answered by the forwarder, whoever is asked. */
+  readonly isGuarded: boolean;
   /** The exchange folder on the host. */
   readonly exchange: string;
+  /** The call program on the host. */
+  readonly callProgram: string;
   readonly host: EngineHost;
 }
 
@@ -87,7 +94,15 @@ export function containerConfig(parts: ContainerParts): ContainerCreateOptions {
   };
 }
 
-function hostConfig({ spec, network, exchange, host }: ContainerParts): ContainerCreateOptions['HostConfig'] {
+function hostConfig({
+  names,
+  spec,
+  network,
+  exchange,
+  callProgram,
+  host,
+  isGuarded,
+}: ContainerParts): ContainerCreateOptions['HostConfig'] {
   return {
     ...engineLimits(spec.limits, host.cores),
     Init: true,
@@ -99,9 +114,11 @@ function hostConfig({ spec, network, exchange, host }: ContainerParts): Containe
       ...(host.filtersCalls ? [`seccomp=${JSON.stringify(seccompFilter())}`] : []),
     ],
     NetworkMode: network,
+    ...(isGuarded ? { Dns: [BOX_NAME_SERVER] } : {}),
     IpcMode: 'private',
     ...OWN_CGROUP_VIEW,
-    Binds: [`${exchange}:${EXCHANGE}:rw,Z`],
+    Binds: [`${exchange}:${EXCHANGE}:rw,Z`, `${callProgram}:${CALL_PATH}:ro,Z`],
+    Mounts: engineMounts(names, spec.mounts ?? []),
     LogConfig: { Type: 'none', Config: {} },
     RestartPolicy: { Name: 'no' },
     OomScoreAdj: OOM_SCORE,

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import Docker from 'dockerode';
 import { newId } from '../../../../../src/kit/id.ts';
 import { dockerdMissing, startDockerd } from '../../../../../test/support/dockerd.ts';
-import { boxSpec, finish, settle, sh, within } from '../conformance/scene.ts';
+import { type BoxChange, boxSpec, finish, settle, sh, within } from '../conformance/scene.ts';
 import type { BoxSpec, ExecSpec, SandboxDriver } from '../driver.ts';
+import { policyOf } from '../network/policy.ts';
 import { createDockerDriver, type DockerDriverOptions } from './index.ts';
 
 const skip = dockerdMissing();
@@ -31,7 +32,7 @@ describe.skipIf(skip !== undefined)('docker driver', () => {
     await engine?.stop();
   });
 
-  async function withBox(change: Partial<BoxSpec>, body: (id: string, spec: BoxSpec) => Promise<void>) {
+  async function withBox(change: BoxChange, body: (id: string, spec: BoxSpec) => Promise<void>) {
     const spec = boxSpec(image, change);
     try {
       await driver.create(spec);
@@ -126,10 +127,10 @@ describe.skipIf(skip !== undefined)('docker driver', () => {
         const cards = 'tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d " " | sort';
         expect((await run(id, cards)).stdout).toBe('lo\n');
         await driver.stop(id);
-        await driver.start(id, { ...spec, network: 'allow' });
+        await driver.start(id, { ...spec, network: policyOf('allow') });
         expect((await run(id, cards)).stdout).toBe('eth0\nlo\n');
         await driver.stop(id);
-        await driver.start(id, { ...spec, network: 'deny' });
+        await driver.start(id, { ...spec, network: policyOf('deny') });
         expect((await run(id, cards)).stdout).toBe('lo\n');
       });
     });

@@ -1,6 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { formatBlock } from '../network/address.ts';
-import { findResolvers } from '../network/resolvers.ts';
+import type { Lookup, NetworkPolicy } from '../driver.ts';
+import type { Block } from '../network/address.ts';
+import { Guard } from '../network/guard.ts';
+import { nameOf, portIndexOf } from '../network/port.ts';
+import { nameServers } from '../network/resolvers.ts';
 import { readRoutes } from '../network/routes.ts';
 import type { Names } from './names.ts';
 import type { DriverLog } from './options.ts';
@@ -12,48 +15,109 @@ export interface GuardState {
   readonly reason: string;
 }
 
-/** Networks that are never the internet (RFC 6890), and addresses at which clouds serve credentials to their machines. */
-const NOT_THE_INTERNET = [
-  '0.0.0.0/8',
-  '10.0.0.0/8',
-  '100.64.0.0/10',
-  '127.0.0.0/8',
-  '168.63.129.16',
-  '169.254.0.0/16',
-  '172.16.0.0/12',
-  '192.0.0.0/24',
-  '192.168.0.0/16',
-  '198.18.0.0/15',
-  '224.0.0.0/3',
-];
+/** The instance's network as the engine made it. */
+export interface BridgeNetwork {
+  readonly subnet: Block;
+  readonly gateway: number;
+}
+
+/** A container on the network. */
+export interface GuardedContainer {
+  readonly id: string;
+  /** Its first process. */
+  readonly pid: number;
+  readonly address: number;
+  readonly policy: NetworkPolicy;
+}
+
+/** What a guard is made with. */
+export interface EgressGuardOptions {
+  readonly names: Names;
+  /** Remembers the port at which names are asked for. */
+  readonly portFile: string;
+  /** Name servers in place of the host's. */
+  readonly nameServers?: readonly string[];
+  readonly log: DriverLog;
+}
 
 /**
- * The rules that the engine's own do not have: nothing from the bridge to this host's addresses, to private
- * networks or to link-local ones, but DNS to the resolvers that the engine hands to boxes. They are one
- * nftables table of our own in the network namespace of the engine; other firewalls go on beside it.
+ * What the engine's own rules do not have: what each box reaches, and which names it may look up. The rules are
+ * tables of our own in the network namespace of the engine; other firewalls go on beside them.
  */
 export class EgressGuard {
-  constructor(
-    private readonly names: Names,
-    private readonly log: DriverLog,
-  ) {}
+  private readonly guard: Guard;
+  private place: EnginePlace | undefined;
 
-  /** Puts the rules up, in one transaction. Never throws: what keeps it from doing so is the reason. */
-  async raise(): Promise<GuardState> {
+  constructor(private readonly options: EgressGuardOptions) {
+    const { names, portFile, log } = options;
+    this.guard = new Guard({
+      table: names.table,
+      bridge: names.bridge,
+      portFile,
+      nameServers: nameServers(options.nameServers ?? []),
+      log,
+    });
+  }
+
+  /** Puts the rules up, again where they are missing. Never throws: what keeps it from doing so is the reason. */
+  async raise(network: BridgeNetwork): Promise<GuardState> {
     const lacks = missingMeans();
     if (lacks) return { guarded: false, reason: lacks };
-    const place = await findPlace((pid) => hasInterface(pid, this.names.bridge));
-    if (!place) return { guarded: false, reason: 'the engine does not run on this host' };
-    const rules = guardRules(this.names, findResolvers(), place.connected);
-    const nft = Bun.spawn([...place.enter, 'nft', '-f', '-'], {
-      stdin: Buffer.from(rules),
-      stdout: 'ignore',
-      stderr: 'pipe',
-    });
-    const [code, words] = await Promise.all([nft.exited, new Response(nft.stderr).text()]);
-    if (code === 0) return { guarded: true, reason: `nftables table inet ${this.names.table}` };
-    this.log('warn', 'the guard of the box network was refused', { nft: words });
-    return { guarded: false, reason: `nftables refused the rules: ${words.trim().split('\n')[0]}` };
+    this.place = await findPlace(this.options.names.bridge, this.place);
+    if (!this.place) return { guarded: false, reason: 'the engine does not run on this host' };
+    try {
+      await this.guard.hold({ ...network, ...this.place });
+      return { guarded: true, reason: `nftables table inet ${this.options.names.table}` };
+    } catch (error) {
+      const reason = String(error).split('\n')[0];
+      this.options.log('warn', 'the guard of the box network was refused', { reason });
+      return { guarded: false, reason: `nftables refused the rules: ${reason}` };
+    }
+  }
+
+  /** Takes up a container that has been running, before the rules stand. */
+  async adopt(container: GuardedContainer): Promise<void> {
+    this.place ??= await findPlace(this.options.names.bridge, undefined);
+    const port = await this.portOf(container.pid);
+    if (port) this.guard.adopt(container.id, { ...container, port });
+  }
+
+  /** Lets a container out as far as its policy goes. Errors: HostCommandError, Error when it is not connected. */
+  async put({ id, pid, address, policy }: GuardedContainer): Promise<void> {
+    const port = await this.portOf(pid);
+    if (!port) throw new Error(`the box ${id} is not connected to ${this.options.names.bridge}`);
+    await this.guard.put(id, { address, port, policy });
+  }
+
+  /** Takes the container at an address out, if it is this box's. */
+  async drop(id: string, address: number): Promise<void> {
+    if (this.guard.find(address)?.id === id) await this.guard.drop(address);
+  }
+
+  /** How many boxes are guarded. */
+  get size(): number {
+    return this.guard.size;
+  }
+
+  lookupsOf(id: string): readonly Lookup[] {
+    return this.guard.lookupsOf(id);
+  }
+
+  forget(id: string): void {
+    this.guard.forget(id);
+  }
+
+  /** Stops answering questions for names; the rules stay. */
+  close(): Promise<void> {
+    return this.guard.close(false);
+  }
+
+  private async portOf(pid: number): Promise<string | undefined> {
+    const index = portIndexOf(pid);
+    const devices = await readFile(`/proc/${this.place?.pid ?? 'self'}/net/dev_mcast`, 'utf8').catch(
+      () => '',
+    );
+    return index === undefined ? undefined : nameOf(index, devices);
   }
 }
 
@@ -72,67 +136,38 @@ export async function missingGuard(): Promise<string | undefined> {
   return (await enginePids()).length > 0 ? undefined : 'the engine does not run on this host';
 }
 
-/** The rules for `nft -f`. */
-export function guardRules(
-  { table, bridge }: Names,
-  resolvers: readonly string[],
-  connected: readonly string[],
-): string {
-  const refused = [...NOT_THE_INTERNET, ...connected].join(', ');
-  const elements = resolvers.length > 0 ? `elements = { ${resolvers.join(', ')} };` : '';
-  return `table inet ${table} {}
-delete table inet ${table}
-table inet ${table} {
-  set resolvers { type ipv4_addr; ${elements} }
-  set refused { type ipv4_addr; flags interval; auto-merge; elements = { ${refused} }; }
-  chain input {
-    type filter hook input priority -10; policy accept;
-    iifname != "${bridge}" accept
-    ct state established,related accept
-    reject with icmpx admin-prohibited
-  }
-  chain forward {
-    type filter hook forward priority -10; policy accept;
-    iifname != "${bridge}" accept
-    meta nfproto ipv6 drop
-    ct state established,related accept
-    ip daddr @resolvers meta l4proto { tcp, udp } th dport 53 accept
-    ip daddr @refused reject with icmpx admin-prohibited
-  }
-}
-`;
-}
-
 /** Where the engine's interfaces are, as seen from this process. */
 interface EnginePlace {
-  /** The words before a program that bring it there; none when it is here. */
-  readonly enter: readonly string[];
-  /** The networks that the engine's host is in, the boxes' own among them. */
-  readonly connected: readonly string[];
+  /** A process there; absent when it is here. */
+  readonly pid?: number;
+  /** The networks that the engine's host is in. */
+  readonly connected: readonly Block[];
 }
 
-async function findPlace(isThere: (pid: string) => Promise<boolean>): Promise<EnginePlace | undefined> {
-  if (await isThere('self')) return { enter: [], connected: await connectedTo('self') };
-  for (const pid of await enginePids())
-    if (await isThere(pid))
-      return { enter: ['nsenter', `--net=/proc/${pid}/ns/net`], connected: await connectedTo(pid) };
+/** @param known where it was the last time: it is looked at first */
+async function findPlace(bridge: string, known: EnginePlace | undefined): Promise<EnginePlace | undefined> {
+  const isThere = (pid: number | undefined) => hasInterface(pid, bridge);
+  const place = async (pid: number | undefined) => ({ pid, connected: await connectedTo(pid, bridge) });
+  if (known && (await isThere(known.pid))) return place(known.pid);
+  if (await isThere(undefined)) return place(undefined);
+  for (const pid of await enginePids()) if (await isThere(pid)) return place(pid);
   return undefined;
 }
 
-async function enginePids(): Promise<string[]> {
+async function enginePids(): Promise<number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const programs = await Promise.all(
     pids.map((pid) => readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '')),
   );
-  return pids.filter((_, i) => programs[i]?.trim() === 'dockerd');
+  return pids.filter((_, i) => programs[i]?.trim() === 'dockerd').map(Number);
 }
 
-async function hasInterface(pid: string, name: string): Promise<boolean> {
-  const table = await readFile(`/proc/${pid}/net/dev`, 'utf8').catch(() => '');
+async function hasInterface(pid: number | undefined, name: string): Promise<boolean> {
+  const table = await readFile(`/proc/${pid ?? 'self'}/net/dev`, 'utf8').catch(() => '');
   return table.split('\n').some((line) => line.trim().startsWith(`${name}:`));
 }
 
-async function connectedTo(pid: string): Promise<string[]> {
-  const routes = readRoutes(await readFile(`/proc/${pid}/net/route`, 'utf8').catch(() => ''));
-  return routes.filter(({ connected }) => connected).map(({ block }) => formatBlock(block));
+async function connectedTo(pid: number | undefined, bridge: string): Promise<Block[]> {
+  const routes = readRoutes(await readFile(`/proc/${pid ?? 'self'}/net/route`, 'utf8').catch(() => ''));
+  return routes.filter(({ connected, device }) => connected && device !== bridge).map(({ block }) => block);
 }

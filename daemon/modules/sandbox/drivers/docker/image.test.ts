@@ -10,6 +10,7 @@ import { connectEngine } from './engine.ts';
 import { Images } from './image.ts';
 import { archiveKind } from './image-archive.ts';
 import { PullMeter, withTag } from './image-pull.ts';
+import { namesOf } from './names.ts';
 
 const skip = dockerdMissing();
 const engine = skip ? undefined : await startDockerd();
@@ -21,7 +22,7 @@ afterAll(async () => {
 });
 
 describe.skipIf(skip !== undefined)('an image from a file', () => {
-  const images = new Images(connectEngine(engine?.socket), { pull: false });
+  const images = new Images(connectEngine(engine?.socket), { pull: false }, namesOf('test'));
   let plain = new Uint8Array();
 
   beforeAll(async () => {
@@ -136,7 +137,7 @@ describe('a pull', () => {
       },
     });
     try {
-      await body(new Images(connectEngine(socket), {}), asked);
+      await body(new Images(connectEngine(socket), {}, namesOf('test')), asked);
     } finally {
       await server.stop(true);
     }

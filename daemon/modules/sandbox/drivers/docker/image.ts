@@ -2,10 +2,12 @@ import type { Readable } from 'node:stream';
 import type { ImageInspectInfo } from 'dockerode';
 import { AppError, fail } from '../../../../../src/errors/app-error.ts';
 import type { ImageInfo, ImageProgress } from '../driver.ts';
+import { snapshotOf } from '../snapshot-reference.ts';
 import { type Engine, engineError, engineMessage, hasStatus } from './engine.ts';
 import { archiveKind, archiveStream, archiveTag } from './image-archive.ts';
 import { pullImage } from './image-pull.ts';
 import { jsonLines } from './lines.ts';
+import type { Names } from './names.ts';
 
 /** Where commands start in an image that does not say. */
 export const DEFAULT_WORK_DIR = '/workspace';
@@ -26,13 +28,16 @@ export class Images {
   constructor(
     private readonly engine: Engine,
     private readonly options: { readonly defaultImage?: string; readonly pull?: boolean },
+    private readonly names: Pick<Names, 'snapshot'>,
   ) {}
 
   /** Errors: image_not_found, disk_full, runtime_missing, cancelled. */
   async prepare(reference: string, report: Report = () => {}, signal?: AbortSignal): Promise<ImageInfo> {
+    const snapshot = snapshotOf(reference);
     const name = reference.startsWith('/') ? await this.archiveName(reference) : this.nameOf(reference);
     const there = await this.find(reference, name);
     if (there) return there;
+    if (snapshot !== undefined) throw notHere(reference, 'there is no such snapshot');
     const known = this.running.get(name);
     if (known) return known.catch((error) => this.again(error, [reference, report, signal]));
     const bring = this.bring(reference, name, report, signal).finally(() => this.running.delete(name));
@@ -57,6 +62,8 @@ export class Images {
   }
 
   private nameOf(reference: string): string {
+    const snapshot = snapshotOf(reference);
+    if (snapshot) return this.names.snapshot(snapshot);
     const name = reference === 'host' ? this.options.defaultImage : reference;
     if (name && (name.length > MAX_REFERENCE || !REFERENCE.test(name)))
       throw notHere(reference, 'it is neither a path nor a name of an image');

@@ -19,6 +19,8 @@ export interface DockerDriverOptions {
   readonly log: DriverLog;
   /** The image that `host` stands for, as a container engine cannot run the host itself. */
   readonly defaultImage?: string;
+  /** Who is asked for names that boxes look up, as `address` or `address:port`; the host's name servers when absent. */
+  readonly nameServers?: readonly string[];
   /** Whether an image that is not there may be asked of its registry; true when absent. */
   readonly pull?: boolean;
   /**

@@ -56,6 +56,7 @@ export async function probeEngine(
       storageFinding(info),
       seccompFinding(info),
       egressFinding(options, lacks),
+      portsFinding(),
       imageFinding(options.defaultImage, hasDefault),
     ];
     return { usable: findings[0]?.status === 'ok', findings };
@@ -160,10 +161,22 @@ function egressFinding(
   if (!lacks)
     return { check: 'egress', status: 'ok', message: 'nftables keeps boxes from this host and its networks' };
   const what = isAllowed
-    ? 'a box with a network can reach this host, its networks and metadata services'
-    : 'boxes with a network are refused; network mode deny works';
+    ? 'a box with a network can reach this host, its networks and metadata services, and cannot be held to a list of hosts or networks'
+    : 'boxes with a network are refused; network mode deny works, whitelist and lists of networks do not';
   const packages = lacks.startsWith('nft') ? { packages: NFT_PACKAGES } : {};
   return { check: 'egress', status: 'degraded', message: `${lacks}: ${what}`, ...packages };
+}
+
+/** Whether the networks of boxes can be entered: an engine in a virtual machine is found out at the first connection. */
+function portsFinding(): Finding {
+  const isAble = process.platform === 'linux' && process.getuid?.() === 0;
+  return isAble
+    ? { check: 'ports', status: 'ok', message: 'ports of boxes can be reached' }
+    : {
+        check: 'ports',
+        status: 'degraded',
+        message: 'ports of boxes cannot be reached: that takes root on the Linux host of the engine',
+      };
 }
 
 function imageFinding(defaultImage: string | undefined, isHere: boolean | undefined): Finding {

@@ -15,6 +15,14 @@ const MOUNT_ATTR_SIZE = 32;
 const TIOCSWINSZ = 0x5414;
 const TIOCSPTLCK = 0x40045431;
 const TIOCGPTN = 0x80045430;
+const CLONE_NEWNET = 0x40000000;
+const AF_INET = 2;
+const AF_INET6 = 10;
+const SOCK_STREAM = 1;
+const SOCK_NONBLOCK = 0o4000;
+const EISCONN = 106;
+const EINPROGRESS = 115;
+const EALREADY = 114;
 
 /** Numbers of the calls that older libcs do not wrap; calls from 424 on have one number everywhere. */
 const NUMBERS = {
@@ -22,8 +30,17 @@ const NUMBERS = {
   moveMount: 429,
   mountSetattr: 442,
   ...(process.arch === 'arm64'
-    ? { mknodat: 33, lsetxattr: 6, ioctl: 29, pipe2: 59 }
-    : { mknodat: 259, lsetxattr: 189, ioctl: 16, pipe2: 293 }),
+    ? { mknodat: 33, lsetxattr: 6, lgetxattr: 9, ioctl: 29, pipe2: 59, setns: 268, socket: 198, connect: 203 }
+    : {
+        mknodat: 259,
+        lsetxattr: 189,
+        lgetxattr: 192,
+        ioctl: 16,
+        pipe2: 293,
+        setns: 308,
+        socket: 41,
+        connect: 42,
+      }),
 };
 
 /** A system call that failed, with its errno. */
@@ -88,6 +105,26 @@ export function mountShifted(
   }
 }
 
+/**
+ * Attaches the folder behind a descriptor (without what is mounted below it) at `target`: without devices and
+ * set-id. No name is looked up on the way to the folder. Errors: SyscallError.
+ */
+export function mountFolder(
+  fd: number,
+  target: string,
+  { readOnly, close }: { readonly readOnly: boolean; readonly close: (fd: number) => void },
+): void {
+  const tree = call('openTree', fd, text(''), OPEN_TREE_CLONE | O_CLOEXEC | AT_EMPTY_PATH);
+  try {
+    const flags = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | (readOnly ? MOUNT_ATTR_RDONLY : 0n);
+    const attributes = new BigUint64Array([flags, 0n, 0n, 0n]);
+    call('mountSetattr', tree, text(''), AT_EMPTY_PATH, attributes, MOUNT_ATTR_SIZE);
+    call('moveMount', tree, text(''), AT_FDCWD, text(target), MOVE_MOUNT_F_EMPTY_PATH);
+  } finally {
+    close(tree);
+  }
+}
+
 /** Marks `path`, which must not exist, as deleted for overlayfs: a character device 0:0. Errors: SyscallError. */
 export function makeWhiteout(path: string): void {
   call('mknodat', AT_FDCWD, text(path), S_IFCHR, 0);
@@ -98,9 +135,27 @@ export function makeFifo(path: string): void {
   call('mknodat', AT_FDCWD, text(path), S_IFIFO | 0o600, 0);
 }
 
-/** Makes a directory hide what the layers below have in it. Errors: SyscallError. */
-export function makeOpaque(path: string): void {
-  call('lsetxattr', text(path), text('trusted.overlay.opaque'), new TextEncoder().encode('y'), 1, 0);
+/** Makes a directory hide what the layers below have in it. A path may be bytes, as names need not be text. Errors: SyscallError. */
+export function makeOpaque(path: string | Uint8Array): void {
+  const bytes = typeof path === 'string' ? text(path) : terminated(path);
+  call('lsetxattr', bytes, text('trusted.overlay.opaque'), new TextEncoder().encode('y'), 1, 0);
+}
+
+/** Whether a directory hides what the layers below have in it. */
+export function isOpaque(path: Uint8Array): boolean {
+  const value = new Uint8Array(8);
+  try {
+    const size = call('lgetxattr', terminated(path), text('trusted.overlay.opaque'), value, value.length);
+    return size === 1 && value[0] === 'y'.charCodeAt(0);
+  } catch {
+    return false;
+  }
+}
+
+function terminated(path: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(path.length + 1);
+  bytes.set(path);
+  return bytes;
 }
 
 /** Lets the other end of a pseudo terminal be opened and gives its number. Errors: SyscallError. */
@@ -131,4 +186,48 @@ export function makePipe(): Pipe {
   call('pipe2', ends, O_CLOEXEC);
   const [read = -1, write = -1] = ends;
   return { read, write };
+}
+
+/** Moves this thread, and no other, into the network namespace behind a descriptor (setns(2)). Errors: SyscallError. */
+export function enterNetwork(namespaceFd: number): void {
+  call('setns', namespaceFd, CLONE_NEWNET);
+}
+
+/** A TCP socket of the network that this thread is in; its calls never wait. Errors: SyscallError. */
+export function makeStreamSocket(family: 4 | 6): number {
+  return call('socket', family === 4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | O_CLOEXEC, 0);
+}
+
+/** An address with its port, as connect(2) takes them: 4 octets, or 16. */
+export interface SocketAddress {
+  readonly octets: Uint8Array;
+  readonly port: number;
+}
+
+/**
+ * Connects a socket, or asks again how that goes: `false` while it is under way. Errors: SyscallError when it
+ * was refused or there is no way.
+ */
+export function connectSocket(fd: number, address: SocketAddress): boolean {
+  const bytes = socketAddress(address);
+  try {
+    call('connect', fd, bytes, bytes.length);
+    return true;
+  } catch (error) {
+    const errno = error instanceof SyscallError ? error.errno : 0;
+    if (errno === EISCONN) return true;
+    if (errno === EINPROGRESS || errno === EALREADY) return false;
+    throw error;
+  }
+}
+
+/** A sockaddr_in (ip(7)) or sockaddr_in6 (ipv6(7)): the family in the order of this machine, the port in that of the network. */
+function socketAddress({ octets, port }: SocketAddress): Uint8Array {
+  const isV4 = octets.length === 4;
+  const bytes = new Uint8Array(isV4 ? 16 : 28);
+  const view = new DataView(bytes.buffer);
+  view.setUint16(0, isV4 ? AF_INET : AF_INET6, true);
+  view.setUint16(2, port);
+  bytes.set(octets, isV4 ? 4 : 8);
+  return bytes;
 }

@@ -2,6 +2,7 @@ import { rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fail } from '../../../../../src/errors/app-error.ts';
 import type { Box, SandboxDriver } from '../driver.ts';
+import { dialNetworkOf } from '../host/dial.ts';
 import { removeGroup } from '../host/group-tree.ts';
 import { isMounted } from '../host/mounts.ts';
 import { run } from '../host/run.ts';
@@ -18,18 +19,21 @@ import { execute } from './command/execute.ts';
 import { Starters } from './command/starters.ts';
 import { openTerminal } from './command/terminal.ts';
 import { probeHost } from './probe.ts';
+import { Snapshots } from './snapshot/snapshots.ts';
 
 /** The driver on a host that has what it needs. What a dead daemon left half done is cleared away first. */
 export async function namespaceDriver(host: Host, warm: number): Promise<SandboxDriver> {
   const starters = new Starters(host);
   const pool: Pool = new Pool(host, () => boxes, starters, warm);
-  const boxes = new Boxes(host, (spec, image) => pool.take(spec, image), starters);
+  const snapshots = new Snapshots(host);
+  const boxes = new Boxes(host, (spec, image) => pool.take(spec, image), starters, snapshots);
   /** The first command of a box is on its way before it is asked for. */
   const ready = (box: Box): Box => {
     if (boxes.inspect(box.id).state === 'running') starters.prepare(boxes.running(box.id));
     return box;
   };
   await clearLeftovers(host, boxes);
+  await snapshots.sweep();
   pool.adopt();
   return {
     name: 'namespace',
@@ -45,10 +49,13 @@ export async function namespaceDriver(host: Host, warm: number): Promise<Sandbox
     inspect: async (id) => boxes.inspect(id),
     list: async () => boxes.list(),
     update: (id, limits) => boxes.update(id, limits),
+    setNetwork: (id, policy) => boxes.setNetwork(id, policy),
+    lookups: (id) => host.network.lookupsOf(id),
     async stats(id) {
       const { record, init } = boxes.running(id);
       return readUsage(host.groups, boxGroup(host, record.containerId), init.pid);
     },
+    diskUsage: (id) => boxes.diskUsage(id),
     exec: async (id, spec) => started(() => execute(host, starters, boxes.running(id), spec)),
     spawn: async (id, spec, logPath) => started(() => spawnDetached(host, boxes.running(id), spec, logPath)),
     async attach(id, ref) {
@@ -57,6 +64,14 @@ export async function namespaceDriver(host: Host, warm: number): Promise<Sandbox
     },
     openTerminal: async (id, spec, size) =>
       started(() => openTerminal(host, starters, boxes.running(id), spec, size)),
+    dial: async (id, port) => dialNetworkOf(boxes.running(id).init, port),
+    hostProcess: async (id) => boxes.running(id).init.pid,
+    snapshot: (id, snapshotId, options) => boxes.snapshot(id, snapshotId, options?.passing),
+    snapshotImage: (image, snapshotId) => snapshots.makeOfImage(image, snapshotId),
+    removeSnapshot: (snapshotId) => snapshots.remove(snapshotId),
+    listSnapshots: () => snapshots.list(),
+    archive: (id, file) => boxes.archive(id, file),
+    unarchive: (spec, file) => boxes.unarchive(spec, file),
     async close() {
       await starters.close();
       await pool.close();
@@ -84,11 +99,22 @@ export function unusableDriver(
     inspect: async (id) => ({ id, containerId: '', state: 'missing' }),
     list: async () => [],
     update: refuse,
+    setNetwork: refuse,
+    lookups: () => [],
     stats: refuse,
+    diskUsage: refuse,
     exec: refuse,
     spawn: refuse,
     attach: async () => undefined,
     openTerminal: refuse,
+    dial: refuse,
+    hostProcess: refuse,
+    snapshot: refuse,
+    snapshotImage: refuse,
+    removeSnapshot: refuse,
+    listSnapshots: async () => [],
+    archive: refuse,
+    unarchive: refuse,
     close: async () => {},
   };
 }

@@ -8,6 +8,7 @@ import type { HostLog } from '../host/log.ts';
 import { findRuntime } from '../host/runtime.ts';
 import { idRangeOf } from '../host/user-namespace.ts';
 import { Network } from '../network/network.ts';
+import { CALL_PATH, callProgram } from '../programs/call-program.ts';
 import type { Host } from './box/host.ts';
 import { INIT_PATH, initProgram } from './box/init-program.ts';
 import { layoutOf } from './box/paths.ts';
@@ -22,6 +23,8 @@ export interface NamespaceDriverOptions {
   /** Sets this daemon's boxes apart from those of another one on the same host: letters, digits and `-`. */
   readonly instance: string;
   readonly log: HostLog;
+  /** Who is asked for names that boxes look up, as `address` or `address:port`; the host's name servers when absent. */
+  readonly nameServers?: readonly string[];
   /** How many boxes of the image `host` wait ready to be handed out. 2 when absent, 0 for none. */
   readonly warm?: number;
   /** The one way out for the registry client; without it no image is downloaded. */
@@ -54,6 +57,7 @@ export async function createNamespaceDriver(options: NamespaceDriverOptions): Pr
     files: [
       { path: INIT_PATH.slice(1), content: initProgram(), mode: 0o755 },
       { path: START_PATH.slice(1), content: startProgram(), mode: 0o755 },
+      { path: CALL_PATH.slice(1), content: callProgram(), mode: 0o755 },
     ],
     fetch: options.fetch,
   });
@@ -64,7 +68,13 @@ export async function createNamespaceDriver(options: NamespaceDriverOptions): Pr
     groups: await findGroups(join(layout.shared, 'cgroup')),
     range,
     images,
-    network: new Network(options.instance, layout.shared, runDir, options.log),
+    network: new Network({
+      instance: options.instance,
+      dir: layout.shared,
+      openDir: runDir,
+      nameServers: options.nameServers,
+      log: options.log,
+    }),
     runDir,
     rootPath: rootPath(options.dataDir),
     log: options.log,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Probe } from '../driver.ts';
 import { knownWeakness } from '../host/runtime.ts';
+import { policyOf } from '../network/policy.ts';
 import { createNamespaceDriver } from './index.ts';
 
 const NOBODY = 65_534;
@@ -28,7 +29,7 @@ describe('the probe', () => {
       image: 'host',
       env: {},
       limits: { cpu: 1, memoryMb: 1, pids: 1 },
-      network: 'deny',
+      network: policyOf('deny'),
     } as const;
     expect(driver.create(spec)).rejects.toMatchObject({ code: 'runtime_missing' });
     expect(driver.exec('a', { id: 'b', argv: ['true'] })).rejects.toMatchObject({ code: 'runtime_missing' });

@@ -7,7 +7,7 @@ import { exists, readText } from '../host/files.ts';
 import { findProgram, run } from '../host/run.ts';
 import { findRuntime, knownWeakness, type Runtime } from '../host/runtime.ts';
 import { foreignDrops } from '../network/firewall.ts';
-import { findResolvers } from '../network/resolvers.ts';
+import { hostNameServers } from '../network/resolvers.ts';
 import type { Host } from './box/host.ts';
 
 const RUNTIME_PACKAGES = { apt: ['crun'], dnf: ['crun'], apk: ['crun'] };
@@ -146,7 +146,7 @@ function groupFinding(groups: Groups | undefined): Finding {
 function networkFindings(host: Host | undefined): Finding[] {
   const missing = ['nft', 'ip', 'nsenter'].filter((name) => !findProgram(name));
   const forward = readText('/proc/sys/net/ipv4/ip_forward')?.trim() === '1';
-  const servers = findResolvers();
+  const servers = hostNameServers().map(({ hostname }) => hostname);
   const degraded = (check: string, message: string): Finding => ({ check, status: 'degraded', message });
   return [
     missing.length === 0
@@ -176,18 +176,24 @@ function networkFindings(host: Host | undefined): Finding[] {
           commands: [['sh', '-c', FORWARD_NOW_AND_AT_BOOT]],
         },
     servers.length > 0
-      ? { check: 'dns', status: 'ok', message: `boxes ask ${servers.join(', ')}` }
-      : degraded('dns', 'every name server of this host is on the host itself: boxes cannot look up names'),
+      ? { check: 'dns', status: 'ok', message: `names are asked of ${servers.join(', ')}` }
+      : degraded('dns', '/etc/resolv.conf names no name server: boxes cannot look up names'),
   ];
 }
 
 /** A chain that accepts does not overrule one that drops: where another program filters, boxes depend on it. */
 async function firewallFindings(host: Host | undefined): Promise<Finding[]> {
-  const drops = await foreignDrops(host?.network.table ?? '');
   const bridge = host?.network.bridge ?? '<bridge>';
-  if (drops.length === 0) return [];
-  const message = `${drops.join(', ')} drops forwarded packets: boxes reach nothing until it accepts those from and to ${bridge} (with Docker: iptables -I DOCKER-USER -i ${bridge} -j ACCEPT, and the same with -o)`;
-  return [{ check: 'firewall', status: 'degraded', message }];
+  const drops = await foreignDrops(host?.network.table ?? '');
+  const findings: Finding[] = [];
+  if (drops.input.length > 0) {
+    const port = host?.network.dnsPort() ?? 'of the forwarder';
+    const message = `${drops.input.join(', ')} drops packets to this host: boxes look up no names until it accepts UDP and TCP from ${bridge} to port ${port}`;
+    findings.push({ check: 'firewall', status: 'degraded', message });
+  }
+  if (drops.forward.length === 0) return findings;
+  const message = `${drops.forward.join(', ')} drops forwarded packets: boxes reach nothing until it accepts those from and to ${bridge} (with Docker: iptables -I DOCKER-USER -i ${bridge} -j ACCEPT, and the same with -o)`;
+  return [...findings, { check: 'firewall', status: 'degraded', message }];
 }
 
 async function diskFinding(dataDir: string): Promise<Finding> {

@@ -7,9 +7,9 @@ import { findProgram } from '../host/run.ts';
 import { type Block, formatAddress, formatBlock, overlaps, parseAddress, parseBlock } from './address.ts';
 import { parseDrops } from './firewall.ts';
 import { Leases } from './leases.ts';
-import { findResolvers, resolvConf } from './resolvers.ts';
+import { hostNameServers, nameServers, parseServer } from './resolvers.ts';
 import { readRoutes } from './routes.ts';
-import { ruleset } from './ruleset.ts';
+import { boxLines, forgottenLines, goneLines, ruleset } from './ruleset.ts';
 import { ADDRESSES, addressOf, chooseSubnet, gatewayOf } from './subnet.ts';
 
 const block = (text: string): Block => {
@@ -85,63 +85,63 @@ tun0\t0000000A\t0100C80A\t0003\t0\t0\t0\t000000FF\t0\t0\t0
   ]);
 });
 
-describe('the name servers of boxes', () => {
-  const own = new Set(['192.168.1.2']);
-  const upstream = '/run/systemd/resolve/resolv.conf';
-  test.each<[string, Record<string, string>, string[]]>([
-    [
-      'those of the host',
-      { '/etc/resolv.conf': 'nameserver 1.1.1.1\nnameserver  9.9.9.9\n' },
-      ['1.1.1.1', '9.9.9.9'],
-    ],
-    [
-      'not one on loopback',
-      { '/etc/resolv.conf': 'nameserver 127.0.0.53', [upstream]: 'nameserver 8.8.8.8' },
-      ['8.8.8.8'],
-    ],
-    [
-      'not the host itself',
-      { '/etc/resolv.conf': 'nameserver 192.168.1.2', [upstream]: 'nameserver 8.8.8.8' },
-      ['8.8.8.8'],
-    ],
-    ['not one of IPv6', { '/etc/resolv.conf': 'nameserver 2001:db8::1\nnameserver 1.1.1.1' }, ['1.1.1.1']],
-    [
-      'not what a rule could not hold',
-      { '/etc/resolv.conf': 'nameserver 1.1.1.1; drop\nnameserver };\n' },
-      [],
-    ],
-    ['not what is commented out', { '/etc/resolv.conf': '# nameserver 1.1.1.1\n;nameserver 2.2.2.2' }, []],
+describe('the name servers that boxes are answered from', () => {
+  test.each<[string, string, string[]]>([
+    ['those of the host', 'nameserver 1.1.1.1\nnameserver  9.9.9.9\n', ['1.1.1.1', '9.9.9.9']],
+    ['also one on the host itself', 'nameserver 127.0.0.53', ['127.0.0.53']],
+    ['also one of IPv6', 'nameserver 2001:db8::1', ['2001:db8::1']],
+    ['not what is no address', 'nameserver example.com\nnameserver };\n', []],
+    ['not what is commented out', '# nameserver 1.1.1.1\n;nameserver 2.2.2.2', []],
     [
       'at most three',
-      { '/etc/resolv.conf': [1, 2, 3, 4].map((i) => `nameserver 9.9.9.${i}`).join('\n') },
+      [1, 2, 3, 4].map((i) => `nameserver 9.9.9.${i}`).join('\n'),
       ['9.9.9.1', '9.9.9.2', '9.9.9.3'],
     ],
-    ['none where none is known', {}, []],
-  ])('are %s', (_, files, expected) => {
-    expect(findResolvers((path) => files[path], own)).toEqual(expected);
+    ['none where none is known', '', []],
+  ])('are %s', (_, text, expected) => {
+    expect(hostNameServers(text).map(({ hostname }) => hostname)).toEqual(expected);
   });
 
-  test('are written as a file', () => {
-    expect(resolvConf(['1.1.1.1', '9.9.9.9'])).toBe('nameserver 1.1.1.1\nnameserver 9.9.9.9\n');
+  test('are those of the setting where there is one', () => {
+    expect(nameServers(['127.0.0.1:5353', 'nonsense'])()).toEqual([{ hostname: '127.0.0.1', port: 5353 }]);
+    expect(parseServer('[::1]:54')).toEqual({ hostname: '::1', port: 54 });
+    expect(parseServer('1.2.3.4')).toEqual({ hostname: '1.2.3.4', port: 53 });
+    expect(parseServer('1.2.3.4:0')).toBeUndefined();
   });
 });
 
 describe.skipIf(!findProgram('nft') || process.getuid?.() !== 0)('the rules', () => {
+  const owned = { portPrefix: 'vtest', hardwareAddress: '02:00:00:00:00:01' };
+  const box = {
+    address: block('10.200.16.2').base,
+    port: 'vtest0001',
+    policy: {
+      mode: 'whitelist' as const,
+      allowCidrs: ['8.8.0.0/16', '8.8.8.0/24', '9.9.9.9/32'],
+      allowHosts: ['example.com'],
+    },
+  };
+  const learnt = [{ address: block('1.1.1.1').base, name: 'example.com', expiresMs: 1000 }];
+
   test.each([
-    [
-      ['1.1.1.1', '9.9.9.9'],
-      ['192.0.2.0/24', '10.0.0.0/24'],
-    ],
-    [[], []],
-  ])('are understood by nft with the name servers %j', (resolvers, connected) => {
-    const text = ruleset({
-      table: 'svc_t',
+    ['a bridge of ours', owned, ['192.0.2.0/24', '10.0.0.0/24']],
+    ['a bridge of an engine', undefined, []],
+  ])('are understood by nft for %s', (_, ours, connected) => {
+    const table = 'svc_t';
+    const base = ruleset({
+      table,
       bridge: 'svct',
       subnet: block('10.200.16.0/20'),
-      resolvers,
       connected: connected.map(block),
+      dnsPort: 5353,
+      owned: ours,
     });
-    const check = Bun.spawnSync(['nft', '-c', '-f', '-'], { stdin: Buffer.from(text) });
+    const changes = [
+      boxLines(table, box, learnt),
+      forgottenLines(table, box.address, learnt),
+      goneLines(table, { ...box, policy: { ...box.policy, mode: 'allow' } }, learnt),
+    ];
+    const check = Bun.spawnSync(['nft', '-c', '-f', '-'], { stdin: Buffer.from(base + changes.join('')) });
     expect(check.stderr.toString()).toBe('');
     expect(check.exitCode).toBe(0);
   });
@@ -167,8 +167,8 @@ table inet other {
 	}
 }
 `;
-  expect(parseDrops(text, 'own')).toEqual(['ip filter FORWARD']);
-  expect(parseDrops('', 'own')).toEqual([]);
+  expect(parseDrops(text, 'own')).toEqual({ forward: ['ip filter FORWARD'], input: ['ip filter INPUT'] });
+  expect(parseDrops('', 'own')).toEqual({ forward: [], input: [] });
 });
 
 describe('places in the subnet', () => {

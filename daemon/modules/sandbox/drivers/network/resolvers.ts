@@ -1,46 +1,48 @@
-import { networkInterfaces } from 'node:os';
 import { readText } from '../host/files.ts';
-import { parseAddress } from './address.ts';
+import type { NameServer } from './dns/upstream.ts';
 
-/** Where hosts name their name servers: the file of programs, then what a local resolver itself asks. */
-const FILES = [
-  '/etc/resolv.conf',
-  '/run/systemd/resolve/resolv.conf',
-  '/run/NetworkManager/no-stub-resolv.conf',
-];
+const FILE = '/etc/resolv.conf';
 const MAX_SERVERS = 3;
+const DNS_PORT = 53;
+/** How long the file of the host is taken to be as it was. */
+const READ_AGAIN_MS = 2_000;
 
 /**
- * The name servers that boxes can use: those of the host, when they are other machines. One on the host itself
- * (127.0.0.53, a local dnsmasq) is out of reach for boxes; then those that it asks. Empty when none is known.
+ * The address that boxes have as their name server. Whatever server they ask, the question goes to the forwarder of
+ * this daemon; where the rules that see to it are missing, this address (RFC 5737) leads nowhere.
  */
-export function findResolvers(
-  read: (path: string) => string | undefined = readText,
-  own = ownAddresses(),
-): string[] {
-  for (const path of FILES) {
-    const servers = nameServers(read(path) ?? '').filter((address) => isElsewhere(address, own));
-    if (servers.length > 0) return servers.slice(0, MAX_SERVERS);
-  }
-  return [];
+export const BOX_NAME_SERVER = '192.0.2.53';
+
+/** The name servers of this host, those on itself among them: it is the daemon that asks. Empty when it knows none. */
+export function hostNameServers(text = readText(FILE) ?? ''): NameServer[] {
+  return [...text.matchAll(/^\s*nameserver\s+(\S+)/gm)]
+    .map(([, hostname = '']) => hostname)
+    .filter((hostname) => /^[\d.]+$|^[\da-f:.]*:[\da-f:.]*$/i.test(hostname))
+    .slice(0, MAX_SERVERS)
+    .map((hostname) => ({ hostname, port: DNS_PORT }));
 }
 
-/** The file that boxes have as /etc/resolv.conf. */
-export function resolvConf(servers: readonly string[]): string {
-  return servers.map((server) => `nameserver ${server}\n`).join('');
+/**
+ * The name servers that a setting names (`192.0.2.1`, `127.0.0.1:5353`, `[::1]:53`), else those of the host, followed
+ * when they change.
+ */
+export function nameServers(wanted: readonly string[], now = () => performance.now()): () => NameServer[] {
+  const chosen = wanted.flatMap((text) => parseServer(text) ?? []);
+  if (chosen.length > 0) return () => chosen;
+  let known: NameServer[] = [];
+  let readAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (now() - readAt < READ_AGAIN_MS) return known;
+    readAt = now();
+    known = hostNameServers();
+    return known;
+  };
 }
 
-function nameServers(text: string): string[] {
-  return [...text.matchAll(/^\s*nameserver\s+(\S+)/gm)].map(([, server = '']) => server);
-}
-
-function isElsewhere(address: string, own: ReadonlySet<string>): boolean {
-  const value = parseAddress(address);
-  return value !== undefined && value >>> 24 !== 127 && value >>> 24 !== 0 && !own.has(address);
-}
-
-function ownAddresses(): Set<string> {
-  return new Set(
-    Object.values(networkInterfaces()).flatMap((list) => list?.map(({ address }) => address) ?? []),
-  );
+/** Reads an address with an optional port; undefined when it is none. */
+export function parseServer(text: string): NameServer | undefined {
+  const match = /^(?:\[([\da-fA-F:.]+)\]|([\d.]+))(?::(\d{1,5}))?$/.exec(text.trim());
+  const hostname = match?.[1] ?? match?.[2];
+  const port = Number(match?.[3] ?? DNS_PORT);
+  return hostname === undefined || port < 1 || port > 65_535 ? undefined : { hostname, port };
 }

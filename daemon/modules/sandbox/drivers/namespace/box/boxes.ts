@@ -1,14 +1,28 @@
-import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fail, invalid } from '../../../../../../src/errors/app-error.ts';
 import type { StoredImage } from '../../../images/index.ts';
-import type { Box, BoxSpec, BoxState, Limits } from '../../driver.ts';
+import type {
+  Box,
+  BoxMount,
+  BoxSpec,
+  BoxState,
+  Limits,
+  NetworkPolicy,
+  SnapshotInfo,
+} from '../../driver.ts';
 import { writeLimits } from '../../host/control-groups.ts';
 import { errnoOf, exists } from '../../host/files.ts';
 import { processesOf, removeGroup } from '../../host/group-tree.ts';
 import { awaitEnd, killMarked, markOf, type ProcessMark } from '../../host/process.ts';
 import { run } from '../../host/run.ts';
+import { isSamePolicy, isSealed } from '../../network/policy.ts';
+import { portOf } from '../../network/port.ts';
+import { snapshotOf } from '../../snapshot-reference.ts';
 import type { Starters } from '../command/starters.ts';
+import { archiveBox, unarchiveBox } from '../snapshot/archive.ts';
+import type { Changed, Snapshots } from '../snapshot/snapshots.ts';
+import { whileStill } from '../snapshot/still.ts';
 import { asHostFailure } from './errors.ts';
 import { boxGroup, commandGroup, type Host } from './host.ts';
 import { KeyedLock } from './keyed-lock.ts';
@@ -16,8 +30,10 @@ import { launch } from './launch.ts';
 import { boxPaths, isSafeName } from './paths.ts';
 import { type BoxRecord, boxFolders, isRunning, readRecord, writeRecord } from './record.ts';
 
+/** du(1) follows no link; names that go away while it counts make it end with 1. */
+const COUNT = 'du -s -x --block-size=1 "$1" 2>/dev/null || true';
+const COUNT_TIMEOUT_MS = 60_000;
 const REMOVE_TIMEOUT_MS = 300_000;
-const QUIET = { progress: () => {} };
 
 /** A box whose folder, record and processes were found. */
 export interface Found {
@@ -38,15 +54,17 @@ export class Boxes {
     private readonly host: Host,
     private readonly takeWarm: TakeWarm,
     private readonly starters: Pick<Starters, 'leave'>,
+    private readonly snapshots: Snapshots,
   ) {}
 
   async create(spec: BoxSpec): Promise<Box> {
     const dir = this.dirOf(spec.id);
     return this.lock.run(spec.id, async () => {
       if (exists(dir)) throw fail('already_exists', { what: 'box', id: spec.id });
-      const image = await this.host.images.prepare(spec.image, QUIET);
-      const warm = await this.takeWarm(spec, image);
-      const record = warm ?? (await this.make(dir, spec, image, 'made'));
+      const record = await this.snapshots.use(spec.image, async (image) => {
+        const warm = await this.takeWarm(spec, image);
+        return warm ?? (await this.make(dir, spec, image, 'made'));
+      });
       return { id: spec.id, containerId: record.containerId, image: record.image };
     });
   }
@@ -59,7 +77,7 @@ export class Boxes {
     mkdirSync(dir, { mode: 0o700 });
     try {
       writeRecord(dir, record);
-      return await this.bringUp(dir, { ...record, phase }, image);
+      return await this.bringUp(dir, { ...record, phase }, image, spec.mounts);
     } catch (error) {
       await this.wipe(dir);
       throw asHostFailure(error, 'Making the sandbox');
@@ -71,13 +89,13 @@ export class Boxes {
       const dir = this.dirOf(id);
       const before = this.record(id);
       if (!isRunning(before)) {
-        const image = await this.host.images.prepare(spec.image, QUIET);
+        const image = await this.snapshots.imageOfBox(before.image.reference);
         await this.endProcesses(before);
-        this.host.network.release(before.address);
+        await this.host.network.release(before.address);
         const record = recordOf(spec, image, before.containerId);
         try {
           rmSync(boxPaths(dir).state, { recursive: true, force: true });
-          await this.bringUp(dir, { ...record, phase: 'made' }, image);
+          await this.bringUp(dir, { ...record, phase: 'made' }, image, spec.mounts);
         } catch (error) {
           await this.endProcesses(before);
           throw asHostFailure(error, 'Starting the sandbox');
@@ -90,16 +108,50 @@ export class Boxes {
 
   async stop(id: string): Promise<void> {
     await this.lock.run(id, async () => {
-      const { init: _, address, ...rest } = this.record(id);
+      const { init: _, address, port: __, ...rest } = this.record(id);
       await this.endProcesses(this.record(id));
       writeRecord(this.dirOf(id), rest);
-      this.host.network.release(address);
+      await this.host.network.release(address);
     });
   }
 
   async remove(id: string): Promise<void> {
     if (!isSafeName(id)) return;
-    await this.lock.run(id, () => this.discard(this.dirOf(id)));
+    await this.lock.run(id, async () => {
+      const standsOn = readRecord(this.dirOf(id))?.image.reference ?? '';
+      await this.discard(this.dirOf(id));
+      if (snapshotOf(standsOn) !== undefined) await this.snapshots.sweep();
+    });
+  }
+
+  /** Keeps the files of a box, running or stopped. Errors: not_found, already_exists, disk_full, unavailable. */
+  async snapshot(id: string, snapshotId: string, passing = false): Promise<SnapshotInfo> {
+    return this.lock.run(id, async () => {
+      const record = this.record(id);
+      const changes = changesOf(this.dirOf(id));
+      const copying = (copy: () => Promise<void>) =>
+        isRunning(record) ? whileStill(this.host, record.containerId, copy) : copy();
+      return this.snapshots.make(snapshotId, record.image, changes, { copying, passing });
+    });
+  }
+
+  /** Packs a stopped box into a file. Errors: not_found, failed_precondition, disk_full, unavailable. */
+  async archive(id: string, file: string): Promise<{ sizeBytes: number }> {
+    return this.lock.run(id, async () => {
+      const record = this.record(id);
+      if (isRunning(record)) throw fail('failed_precondition', { message: `The box ${id} is running.` });
+      await this.endProcesses(record);
+      return { sizeBytes: await archiveBox(this.host, this.dirOf(id), record, file) };
+    });
+  }
+
+  /** Makes the stopped box of a file again. Errors: already_exists, not_found, disk_full, unavailable. */
+  async unarchive(spec: BoxSpec, file: string): Promise<void> {
+    await this.lock.run(spec.id, async () => {
+      const dir = this.dirOf(spec.id);
+      if (exists(dir)) throw fail('already_exists', { what: 'box', id: spec.id });
+      await unarchiveBox(this.host, dir, spec, file);
+    });
   }
 
   /** Ends and deletes whatever is in a folder of a box, with a record or without. */
@@ -108,7 +160,8 @@ export class Boxes {
     const record = readRecord(dir);
     if (record) await this.endProcesses(record);
     await this.delete(dir);
-    this.host.network.release(record?.address);
+    await this.host.network.release(record?.address);
+    if (record) this.host.network.forget(record.id);
   }
 
   inspect(id: string): BoxState {
@@ -124,11 +177,39 @@ export class Boxes {
       .map((record) => stateOf(record as BoxRecord));
   }
 
+  async diskUsage(id: string): Promise<number> {
+    this.record(id);
+    const count = ['/bin/sh', '-c', COUNT, 'sh', boxPaths(this.dirOf(id)).upper] as const;
+    return Number.parseInt(await run(count, { timeoutMs: COUNT_TIMEOUT_MS }), 10);
+  }
+
   async update(id: string, limits: Limits): Promise<void> {
     await this.lock.run(id, async () => {
       const { dir, record } = this.running(id);
       await this.applyLimits(record, limits);
       writeRecord(dir, { ...record, limits });
+    });
+  }
+
+  /** Changes what a box reaches. Errors: not_found, not_configured where this host cannot connect it. */
+  async setNetwork(id: string, policy: NetworkPolicy): Promise<void> {
+    await this.lock.run(id, async () => {
+      const record = this.record(id);
+      const { init, address } = record;
+      const isUp = init !== undefined && isRunning(record);
+      const mustConnect = isUp && address === undefined && !isSealed(policy);
+      const missing = mustConnect ? this.host.network.missing() : undefined;
+      if (missing) throw fail('not_configured', { message: missing });
+      const changed = { ...record, network: policy };
+      if (!isSamePolicy(record.network, policy)) writeRecord(this.dirOf(id), changed);
+      if (!isUp) return;
+      if (mustConnect) {
+        const attachment = await this.host.network.attach(id, init.pid, policy);
+        writeRecord(this.dirOf(id), { ...changed, ...attachment });
+      } else if (address !== undefined) {
+        const port = record.port ?? portOf(init.pid) ?? '';
+        await this.host.network.setPolicy(id, { address, port }, policy);
+      }
     });
   }
 
@@ -157,19 +238,26 @@ export class Boxes {
     return record;
   }
 
-  private async bringUp(dir: string, record: BoxRecord, image: StoredImage): Promise<BoxRecord> {
+  private async bringUp(
+    dir: string,
+    record: BoxRecord,
+    image: StoredImage,
+    binds: readonly BoxMount[] = [],
+  ): Promise<BoxRecord> {
     const { network } = this.host;
-    const missing = record.network === 'allow' ? network.missing() : undefined;
+    const isSealedOff = isSealed(record.network);
+    const missing = isSealedOff ? undefined : network.missing();
     if (missing) this.host.log('warn', 'sandbox without a network', { id: record.id, why: missing });
-    const connected = record.network === 'allow' && !missing;
+    const connected = !isSealedOff && !missing;
     const init = await launch(this.host, dir, {
       containerId: record.containerId,
       mounts: image.mounts,
+      binds,
       limits: record.limits,
-      resolvConf: network.resolvConf(connected ? 'allow' : 'deny'),
+      resolvConf: network.resolvConf(),
     });
-    const address = connected ? await network.attach(init.pid) : undefined;
-    const up = { ...record, init, address };
+    const attachment = connected ? await network.attach(record.id, init.pid, record.network) : undefined;
+    const up = { ...record, init, ...attachment };
     writeRecord(dir, up);
     return up;
   }
@@ -225,6 +313,14 @@ function recordOf(spec: BoxSpec, image: StoredImage, containerId: string): BoxRe
     network: spec.network,
     layers: image.mounts.flatMap(({ lowers }) => lowers),
   };
+}
+
+/** The trees of files that a box has changed, one a mount; those that are empty say nothing. */
+function changesOf(dir: string): Changed[] {
+  const { upper } = boxPaths(dir);
+  return readdirSync(upper)
+    .filter((name) => name === 'root' || readdirSync(join(upper, name)).length > 0)
+    .map((name) => ({ target: name === 'root' ? '/' : `/${name}`, dir: join(upper, name) }));
 }
 
 function stateOf(record: BoxRecord): BoxState {

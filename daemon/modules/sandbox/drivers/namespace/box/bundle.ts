@@ -3,6 +3,7 @@ import { hasCapability } from '../../host/capabilities.ts';
 import { type Groups, limitsForRuntime } from '../../host/control-groups.ts';
 import { seccompFilter } from '../../host/seccomp.ts';
 import type { IdRange } from '../../host/user-namespace.ts';
+import type { Bind } from './binds.ts';
 import { INIT_PATH } from './init-program.ts';
 import { initProcessSpec } from './process-spec.ts';
 
@@ -50,6 +51,8 @@ export interface BundleSpec {
   readonly limits: Limits;
   /** The file of the host that is /etc/resolv.conf inside. Everybody on the host may read it. */
   readonly resolvConf: string;
+  /** Folders of the host. */
+  readonly binds: readonly Bind[];
   readonly groups: Groups;
   readonly range: IdRange;
 }
@@ -63,7 +66,12 @@ export function bundleConfig(spec: BundleSpec): Record<string, unknown> {
     process: initProcessSpec(INIT_PATH),
     root: { path: spec.rootPath },
     hostname: 'sandbox',
-    mounts: [...mounts(), resolver(spec.resolvConf), ...(spec.groups.layout === 'v2' ? [CGROUP_MOUNT] : [])],
+    mounts: [
+      ...mounts(),
+      resolver(spec.resolvConf),
+      ...(spec.groups.layout === 'v2' ? [CGROUP_MOUNT] : []),
+      ...spec.binds.map(bindMount),
+    ],
     linux: {
       cgroupsPath: spec.cgroupPath,
       uidMappings: ids,
@@ -113,6 +121,12 @@ function mounts(): unknown[] {
 function resolver(source: string): unknown {
   const options = ['bind', 'ro', 'nosuid', 'nodev', 'noexec'];
   return { destination: '/etc/resolv.conf', type: 'bind', source, options };
+}
+
+/** Neither set-id programs nor devices work in it. */
+function bindMount({ target, source, readOnly }: Bind): unknown {
+  const options = ['bind', readOnly ? 'ro' : 'rw', 'nosuid', 'nodev'];
+  return { destination: target, type: 'bind', source, options };
 }
 
 function mount(destination: string, type: string, options: string[]): unknown {

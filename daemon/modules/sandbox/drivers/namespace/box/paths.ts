@@ -34,6 +34,8 @@ export interface BoxPaths {
   readonly pidFile: string;
   readonly log: string;
   readonly mountTable: string;
+  /** Where the folders that it has from the host are held while it starts. */
+  readonly binds: string;
 }
 
 /** The places of a box. */
@@ -49,6 +51,7 @@ export function boxPaths(dir: string): BoxPaths {
     pidFile: join(dir, 'pid'),
     log: join(dir, 'runtime.log'),
     mountTable: join(dir, 'mounts'),
+    binds: join(dir, 'binds'),
   };
 }
 

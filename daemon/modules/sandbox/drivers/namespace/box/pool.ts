@@ -1,6 +1,7 @@
 import { renameSync } from 'node:fs';
 import { HOST_IMAGE, type StoredImage } from '../../../images/index.ts';
 import type { BoxSpec } from '../../driver.ts';
+import { isSealed, policyOf } from '../../network/policy.ts';
 import type { Starters } from '../command/starters.ts';
 import type { Boxes } from './boxes.ts';
 import type { Host } from './host.ts';
@@ -23,7 +24,7 @@ export class Pool {
   constructor(
     private readonly host: Host,
     private readonly boxes: () => Boxes,
-    private readonly starters: Pick<Starters, 'prepare'>,
+    private readonly starters: Pick<Starters, 'prepare' | 'entered'>,
     private readonly size: number,
   ) {}
 
@@ -40,11 +41,11 @@ export class Pool {
 
   /** A box for this request, in its place and with its record; undefined when none fits. */
   async take(spec: BoxSpec, image: StoredImage): Promise<BoxRecord | undefined> {
-    if (spec.image !== HOST_IMAGE) return undefined;
+    if (spec.image !== HOST_IMAGE || spec.mounts?.length) return undefined;
     for (const name of [...this.names]) {
       const record = readRecord(this.boxes().dirOf(name));
       if (record?.phase !== 'warm' || !isRunning(record) || this.isStale(record, image)) this.drop(name);
-      else if ((spec.network === 'allow' && this.isConnected()) === isConnected(record)) {
+      else if ((!isSealed(spec.network) && this.isConnected()) === isConnected(record)) {
         this.forget(name);
         const taken = await this.handOut(name, record, spec);
         this.refillLater();
@@ -65,7 +66,8 @@ export class Pool {
 
   /** Whether a box waits for nobody any more: of an older image, or of a time when the host had another network. */
   private isStale(record: BoxRecord, image: StoredImage): boolean {
-    return record.image.id !== image.info.id || isConnected(record) !== this.isConnected();
+    const isOld = isConnected(record) && record.port === undefined;
+    return isOld || record.image.id !== image.info.id || isConnected(record) !== this.isConnected();
   }
 
   private isConnected(): boolean {
@@ -94,6 +96,9 @@ export class Pool {
     const taken: BoxRecord = { ...record, id, limits, network, env, workDir, phase: 'made' };
     try {
       await this.boxes().applyLimits(record, limits);
+      const { address, port } = record;
+      if (address !== undefined && port) await this.host.network.setPolicy(id, { address, port }, network);
+      await this.starters.entered(record.containerId);
       renameSync(this.boxes().dirOf(name), to);
     } catch {
       return undefined;
@@ -131,7 +136,7 @@ export class Pool {
   private async makeOne(): Promise<void> {
     const id = `warm_${crypto.randomUUID().replaceAll('-', '')}`;
     const image = await this.host.images.prepare(HOST_IMAGE, { progress: () => {} });
-    const spec: BoxSpec = { id, ...SHAPE, network: 'allow' };
+    const spec: BoxSpec = { id, ...SHAPE, network: policyOf('allow') };
     const dir = this.boxes().dirOf(id);
     this.add(id, await this.boxes().lock.run(id, () => this.boxes().make(dir, spec, image, 'warm')));
   }

@@ -1,8 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ImageInfo, Limits } from '../../driver.ts';
+import type { ImageInfo, Limits, NetworkPolicy } from '../../driver.ts';
 import { readJson, writeWhole } from '../../host/files.ts';
 import { isAlive, type ProcessMark } from '../../host/process.ts';
+import { readPolicy } from '../../network/policy.ts';
 import { boxPaths, type Layout } from './paths.ts';
 
 /** What the driver writes down about a box. It is all that it knows: memory only caches. */
@@ -17,18 +18,21 @@ export interface BoxRecord {
   readonly env: Readonly<Record<string, string>>;
   readonly workDir: string;
   readonly limits: Limits;
-  readonly network: 'allow' | 'deny';
+  readonly network: NetworkPolicy;
   /** The read-only layers that it stands on. */
   readonly layers: readonly string[];
   /** PID 1 of the box, seen from the host; absent when it is stopped. */
   readonly init?: ProcessMark;
-  /** Its place in the subnet, when it has a way out. */
+  /** Its place in the subnet, when it is connected. */
   readonly address?: number;
+  /** The host's end of its cable, when it is connected; a box of an older version does not say. */
+  readonly port?: string;
 }
 
 /** The record of a box; undefined when there is none. */
 export function readRecord(dir: string): BoxRecord | undefined {
-  return readJson<BoxRecord>(boxPaths(dir).record);
+  const record = readJson<BoxRecord>(boxPaths(dir).record);
+  return record && { ...record, network: readPolicy(record.network) };
 }
 
 /** Writes the record of a box as a whole. */

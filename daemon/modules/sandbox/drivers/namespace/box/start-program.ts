@@ -1,5 +1,5 @@
-import { arm64 } from './arm64.ts';
-import { type Code, elf, word } from './elf.ts';
+import { arm64 } from '../../programs/arm64.ts';
+import { type Code, elf, word } from '../../programs/elf.ts';
 
 /** Where the start program is, inside a box. */
 export const START_PATH = '/.svc/start';

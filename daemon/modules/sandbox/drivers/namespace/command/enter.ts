@@ -25,6 +25,7 @@ import { exitOf, isRuntimeFailure } from './exit.ts';
 export type KillSignal = 'SIGINT' | 'SIGTERM' | 'SIGKILL' | 'SIGHUP';
 
 const KILL_DEADLINE_MS = 5_000;
+const BEGIN_DEADLINE_MS = 2_000;
 /** How long a runtime that was spared may take to reap its command and to end. */
 const REAP_MS = 500;
 const RUNTIME_PID = 'runtime.pid';
@@ -82,6 +83,12 @@ export class Entry {
   /** Its folder, for what is kept about it. */
   get dir(): string {
     return entryDir(this.found.dir, this.spec.id);
+  }
+
+  /** Waits until the program itself runs, so that nothing needs the folder of the box under its old name any more. */
+  async begun(hasEnded: () => boolean): Promise<void> {
+    const deadline = Date.now() + BEGIN_DEADLINE_MS;
+    while (!hasBegun(this.group, this.dir) && !hasEnded() && Date.now() < deadline) await Bun.sleep(1);
   }
 
   /** Makes it a command of the box as it is now: its folder may have another name, and counting begins. */

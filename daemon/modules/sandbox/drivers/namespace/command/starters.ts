@@ -48,6 +48,13 @@ export class Starters {
     this.making.set(containerId, making);
   }
 
+  /** Waits until the process that waits in a box, if one does, has entered it. */
+  async entered(containerId: string): Promise<void> {
+    await this.making.get(containerId);
+    const starter = this.waiting.get(containerId);
+    await starter?.entry.begun(() => starter.child.exitCode !== null);
+  }
+
   /**
    * The waiting process of a box, told to become this command; undefined when there is none. One that is still
    * entering is as quick as any other way. Another one follows.

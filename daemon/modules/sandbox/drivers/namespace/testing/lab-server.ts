@@ -1,24 +1,43 @@
+import { a, serveNames } from '../../network/testing/name-server.ts';
 import { LAB } from './network-lab.ts';
 
-/** What answers on the lab's internet: `hello` on TCP ports 80 and 53, and an echo on UDP port 53. */
+/** What answers on the lab's internet: `hello` on TCP port 80, a ticker on 81, as much as is taken on 82, and names. */
 function greet(socket: Bun.Socket): void {
   socket.write('hello\n');
   socket.end();
 }
 
-for (const port of [80, 53])
-  Bun.listen({ hostname: '0.0.0.0', port, socket: { open: greet, data: () => {}, error: () => {} } });
-// An answer must come from the address that was asked: one socket for each.
-for (const hostname of [LAB.resolver, LAB.lan, LAB.metadata])
-  await Bun.udpSocket({
-    port: 53,
-    hostname,
-    socket: {
-      data(socket, bytes, port, address) {
-        socket.send(`echo ${bytes.toString()}`, port, address);
-      },
-      // An asker that has left answers that its port is closed: the next one is served all the same.
-      error: () => {},
+const quiet = { data: () => {}, error: () => {} };
+Bun.listen({ hostname: '0.0.0.0', port: 80, socket: { open: greet, ...quiet } });
+Bun.listen({
+  hostname: '0.0.0.0',
+  port: 81,
+  socket: {
+    ...quiet,
+    open(socket) {
+      const ticker = setInterval(() => socket.write('tick\n') < 0 && clearInterval(ticker), 20);
     },
-  });
+  },
+});
+const chunk = new Uint8Array(256 * 1024);
+const pour = (socket: Bun.Socket) => {
+  while (socket.write(chunk) === chunk.length);
+};
+Bun.listen({ hostname: '0.0.0.0', port: 82, socket: { ...quiet, open: pour, drain: pour } });
+await serveNames(LAB.resolver, 53, {
+  'internet.test': a('internet.test', LAB.internet),
+  'other.test': a('other.test', LAB.otherInternet),
+  'alias.test': [
+    { name: 'alias.test', type: 'CNAME', ttl: 60, data: 'a.cdn.test' },
+    ...a('a.cdn.test', LAB.otherInternet),
+  ],
+  'rebind.test': a('rebind.test', LAB.lan, LAB.metadata, '127.0.0.1', LAB.uplink, LAB.internet),
+  'stray.test': [...a('stray.test', LAB.internet), ...a('else.test', LAB.otherInternet)],
+  'large.test': Array.from({ length: 60 }, (_, i) => ({
+    name: 'large.test',
+    type: 'TXT' as const,
+    ttl: 60,
+    data: `${i} ${'x'.repeat(100)}`,
+  })),
+});
 console.log('ready');

@@ -45,10 +45,6 @@ const probe = async (box: string, address: string, port = 80) =>
     box,
     `timeout 2 bash -c 'exec 3<>/dev/tcp/${address}/${port} && cat <&3' 2>/dev/null || echo refused`,
   );
-const askUdp = async (box: string, address: string) => {
-  const ask = `exec 3<>/dev/udp/${address}/53 && echo who >&3 && timeout 1 head -n 1 <&3`;
-  return text(driver, box, `timeout 2 bash -c '${ask}' 2>/dev/null || echo refused`);
-};
 const gateway = await text(
   driver,
   first,
@@ -61,13 +57,10 @@ const report: NetworkReport = {
   resolvConf: await text(driver, first, 'cat /etc/resolv.conf'),
   fromBox: await all({
     internet: probe(first, LAB.internet),
-    dnsUdp: askUdp(first, LAB.resolver),
-    dnsTcp: probe(first, LAB.resolver, 53),
-    resolverOtherPort: probe(first, LAB.resolver),
+    nameServer: probe(first, LAB.resolver),
+    name: text(driver, first, 'getent ahostsv4 internet.test | cut -d" " -f1 | sort -u'),
     lan: probe(first, LAB.lan),
-    lanDns: askUdp(first, LAB.lan),
     metadata: probe(first, LAB.metadata),
-    metadataDns: probe(first, LAB.metadata, 53),
     routerInOwnNetwork: probe(first, LAB.router),
     hostUplink: probe(first, LAB.uplink, LAB.hostPort),
     hostBridge: probe(first, gateway, LAB.hostPort),

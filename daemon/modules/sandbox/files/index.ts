@@ -1,0 +1,26 @@
+import type { Room, RoomContext } from '../room.ts';
+import { FileOperations } from './operations.ts';
+import { fileRoutes } from './routes.ts';
+import { FilesService } from './service.ts';
+
+export type { BoxFile, BoxFiles, DirectoryEntry, FileStat, OpenMode } from './box-files.ts';
+export type { FilesService } from './service.ts';
+
+/** Files: reading and changing them. `files` is what other rooms use of it. */
+export function createFilesRoom({
+  app,
+  driver,
+  lifecycle,
+}: RoomContext): Room & { readonly files: FilesService } {
+  const files = new FilesService(driver, lifecycle);
+  return {
+    files,
+    routes: fileRoutes(new FileOperations(files, driver, lifecycle)),
+    start() {
+      app.bus.on('sandbox.event', ({ type, sandboxId }) => {
+        if (type === 'stopping' || type === 'terminating') files.forget(sandboxId);
+      });
+    },
+    stop: () => files.close(),
+  };
+}

@@ -1,0 +1,87 @@
+/** What is sent to a receiver. */
+export type Signal = 'metrics' | 'traces';
+
+/** A 64-bit integer as protobufjs takes it without a further library. */
+export interface Fixed64 {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** An attribute (opentelemetry.proto.common.v1.KeyValue). */
+export interface KeyValue {
+  readonly key: string;
+  readonly value: {
+    readonly stringValue?: string;
+    readonly intValue?: number;
+    readonly doubleValue?: number;
+    readonly boolValue?: boolean;
+  };
+}
+
+/** One value of a series. Numbers of bytes and counts are whole; seconds and shares are not. */
+export interface DataPoint {
+  readonly attributes: readonly KeyValue[];
+  readonly startTimeUnixNano?: Fixed64;
+  readonly timeUnixNano: Fixed64;
+  readonly asDouble?: number;
+  readonly asInt?: number;
+}
+
+/** A metric with its values: a gauge, or a sum since the start. */
+export interface Metric {
+  readonly name: string;
+  readonly description: string;
+  readonly unit: string;
+  readonly gauge?: { readonly dataPoints: readonly DataPoint[] };
+  readonly sum?: {
+    readonly dataPoints: readonly DataPoint[];
+    readonly aggregationTemporality: 2;
+    readonly isMonotonic: boolean;
+  };
+}
+
+/** Something that took time (opentelemetry.proto.trace.v1.Span). */
+export interface Span {
+  readonly traceId: Uint8Array;
+  readonly spanId: Uint8Array;
+  readonly name: string;
+  /** 1 is internal. */
+  readonly kind: 1;
+  readonly startTimeUnixNano: Fixed64;
+  readonly endTimeUnixNano: Fixed64;
+  readonly attributes: readonly KeyValue[];
+  /** 1 is ok, 2 an error. */
+  readonly status: { readonly code: 1 | 2; readonly message?: string };
+}
+
+interface Scope {
+  readonly name: string;
+  readonly version: string;
+}
+
+/** The metrics of one thing that is measured. */
+export interface ResourceMetrics {
+  readonly resource: { readonly attributes: readonly KeyValue[] };
+  readonly scopeMetrics: ReadonlyArray<{ readonly scope: Scope; readonly metrics: readonly Metric[] }>;
+}
+
+/** The spans of one thing that works. */
+export interface ResourceSpans {
+  readonly resource: { readonly attributes: readonly KeyValue[] };
+  readonly scopeSpans: ReadonlyArray<{ readonly scope: Scope; readonly spans: readonly Span[] }>;
+}
+
+/** Milliseconds as the nanoseconds of OTLP. */
+export function nanos(ms: number): Fixed64 {
+  const value = BigInt(Math.round(ms)) * 1_000_000n;
+  return { low: Number(value & 0xffffffffn), high: Number(value >> 32n) };
+}
+
+/** Attributes from a plain object; absent and empty values are left out. */
+export function attributes(values: Readonly<Record<string, string | number | undefined>>): KeyValue[] {
+  return Object.entries(values).flatMap(([key, value]): KeyValue[] => {
+    if (value === undefined || value === '') return [];
+    if (typeof value === 'string') return [{ key, value: { stringValue: value } }];
+    return [{ key, value: Number.isInteger(value) ? { intValue: value } : { doubleValue: value } }];
+  });
+}
