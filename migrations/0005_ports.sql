@@ -7,6 +7,7 @@ CREATE TABLE sandbox_ports (
   port INTEGER NOT NULL,
   protocol TEXT NOT NULL,
   exposed INTEGER NOT NULL,
+  wake_command TEXT,
   nonce TEXT NOT NULL,
   token_hash TEXT NOT NULL,
   created_at INTEGER NOT NULL

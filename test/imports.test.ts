@@ -139,7 +139,7 @@ function resolve(from: string, target: string): string {
 }
 
 function isLocal(to: string): boolean {
-  return existsSync(join(root, to)) && !to.startsWith('@');
+  return existsSync(join(root, to)) && !to.startsWith('@') && !to.startsWith('node_modules/');
 }
 
 function isServeDoor({ from, to }: { from: string; to: string }): boolean {

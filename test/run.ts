@@ -28,6 +28,7 @@ const PROGRAMS = {
   fallocate: 'util-linux',
   tmux: 'tmux',
   zstd: 'zstd',
+  ssh: 'openssh-client',
 };
 
 async function main(): Promise<number> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createHmac } from 'node:crypto';
 import type { Output } from '../src/api/endpoint.ts';
 import { sandboxCrons } from '../src/api/sandbox/crons.ts';
@@ -11,6 +11,8 @@ import { startDaemon, type TestDaemon } from './support/daemon.ts';
 import { type DriverCase, driverCases } from './support/drivers.ts';
 import { clientOf, newSandbox, run, until } from './support/scene.ts';
 import { TwoTenants } from './support/tenants/two-tenants.ts';
+
+setDefaultTimeout(60_000);
 
 type Webhook = Required<Output<typeof sandboxWebhooks.CreateWebhook>>;
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import {
   chmodSync,
   existsSync,
@@ -20,6 +20,8 @@ import { startDaemon, svcCommand, type TestDaemon } from './support/daemon.ts';
 import { driverCases } from './support/drivers.ts';
 import { clientOf, newSandbox, run } from './support/scene.ts';
 
+setDefaultTimeout(60_000);
+
 describe.each(driverCases)('svc sandbox cp on the $name driver', ({ env }) => {
   let daemon: TestDaemon;
   let client: Client;
@@ -37,8 +39,9 @@ describe.each(driverCases)('svc sandbox cp on the $name driver', ({ env }) => {
     rmSync(dir, { recursive: true, force: true });
   });
 
-  const cp = async (from: string, to: string, stdin?: Uint8Array<ArrayBuffer>) => {
-    const child = Bun.spawn([...svcCommand(), 'sandbox', 'cp', from, to], {
+  const cp = (from: string, to: string, stdin?: Uint8Array<ArrayBuffer>) => svc(['cp', from, to], stdin);
+  const svc = async (argv: readonly string[], stdin?: Uint8Array<ArrayBuffer>) => {
+    const child = Bun.spawn([...svcCommand(), 'sandbox', ...argv], {
       cwd: dir,
       env: { ...process.env, HOME: dir, SVC_API_URL: daemon.url, SVC_API_KEY: daemon.apiKey },
       stdin: stdin ? new Blob([stdin]) : 'ignore',
@@ -137,5 +140,52 @@ describe.each(driverCases)('svc sandbox cp on the $name driver', ({ env }) => {
     await run(client, id, '[ -e /etc/shadow ] || touch /etc/shadow; chmod 600 /etc/shadow', { uid: 0 });
     const ended = await cp(from, to);
     expect([ended.code, ended.stderr]).toEqual([code, expect.stringContaining(words)]);
+  });
+
+  test('svc sandbox files lists, prints, makes, moves, finds and removes', async () => {
+    const files = async (...argv: string[]) => {
+      const { code, stdout, stderr } = await svc(['files', ...argv]);
+      return { code, stdout: stdout.toString(), stderr };
+    };
+    expect(await files('mkdir', 'box', '/workspace/v/a/b', '--mode', '700')).toMatchObject({ code: 0 });
+    await sh("cd /workspace/v; printf 'one\\ntwo\\n' > a/f; ln -s a l; : > 'e\tsc'");
+    const listed = await files('ls', 'box', '/workspace/v', '--depth', '2');
+    const rows = listed.stdout
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => line.split('\t'));
+    expect(
+      rows.map(([mode, owner, size, , path]) => [mode, owner, mode?.startsWith('-') ? size : '', path]),
+    ).toEqual([
+      ['d 755', rows[0]?.[1], '', '/workspace/v/a'],
+      ['d 700', rows[0]?.[1], '', '/workspace/v/a/b'],
+      ['- 644', rows[0]?.[1], '8', '/workspace/v/a/f'],
+      ['- 644', rows[0]?.[1], '0', '/workspace/v/e?sc'],
+      ['l 777', rows[0]?.[1], '', '/workspace/v/l -> a'],
+    ]);
+    expect(
+      JSON.parse((await files('ls', 'box', '/workspace/v', '--limit', '1', '--json')).stdout),
+    ).toMatchObject({
+      total: 3,
+      entries: [{ type: 'directory' }],
+    });
+    expect(await files('cat', 'box', '/workspace/v/a/f', '/workspace/v/l/f')).toEqual({
+      code: 0,
+      stdout: 'one\ntwo\none\ntwo\n',
+      stderr: '',
+    });
+    expect(await files('cat', 'box', '/workspace/v')).toMatchObject({ code: 2 });
+    expect(await files('grep', 'box', 't.o', '/workspace/v')).toEqual({
+      code: 0,
+      stdout: '/workspace/v/a/f:2:two\n',
+      stderr: '',
+    });
+    expect(await files('grep', 'box', 'nowhere', '/workspace/v')).toMatchObject({ code: 1, stdout: '' });
+    expect((await files('find', 'box', 'f', '/workspace/v')).stdout).toContain('\t/workspace/v/a/f\n');
+    expect(await files('mv', 'box', '/workspace/v/a/f', '/workspace/v/g')).toMatchObject({ code: 0 });
+    expect(await files('rm', 'box', '/workspace/v/a')).toMatchObject({ code: 6 });
+    expect(await files('rm', 'box', '-r', '/workspace/v/a')).toMatchObject({ code: 0 });
+    expect(await files('rm', 'box', '/workspace/v/g', '/workspace/v/l')).toMatchObject({ code: 0 });
+    expect((await sh('ls -A /workspace/v')).split('\n')).toHaveLength(2);
   });
 });

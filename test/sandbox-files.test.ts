@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { sandboxFiles } from '../src/api/sandbox/files.ts';
 import { sandboxLifecycle } from '../src/api/sandbox/lifecycle.ts';
 import type { Client } from '../src/client/client.ts';
@@ -15,6 +15,8 @@ interface Metadata {
   readonly group?: string;
   readonly mode?: number;
 }
+
+setDefaultTimeout(60_000);
 
 describe.each(driverCases)('files on the $name driver', ({ env }) => {
   let daemon: TestDaemon;

@@ -97,7 +97,9 @@ describe.each(driverCases)('what sandboxes reach on the $name driver', ({ env })
       params: { sandboxId: id },
       query: { eventType: 'network.changed' },
     });
-    expect(events).toMatchObject([{ metadata: { networkMode: 'whitelist', networkAllowHosts: ['two.test'] } }]);
+    expect(events).toMatchObject([
+      { metadata: { networkMode: 'whitelist', networkAllowHosts: ['two.test'] } },
+    ]);
     await restart();
     expect([await look(id, 'one.test'), await look(id, 'two.test')]).toEqual(['', ADDRESS]);
     await set(id, { networkMode: 'deny' });
@@ -129,18 +131,25 @@ describe.each(driverCases)('what sandboxes reach on the $name driver', ({ env })
     ['a private network', { networkAllowCidrs: ['10.0.0.0/8'] }, 'networkAllowCidrs[0]'],
     ['a bad name', { networkAllowHosts: ['a b'] }, 'networkAllowHosts[0]'],
     ['a mode that there is not', { networkMode: 'open' }, 'networkMode'],
-  ])('with %s is refused and nothing is made or changed', async (_, body, field) => {
-    const id = await newSandbox(client, {});
-    const before = (await client.call(sandboxLifecycle.ListSandboxInstances, { query: {} })).total;
-    for (const attempt of [newSandbox(client, body as Record<string, unknown>), set(id, { networkMode: 'allow', ...body })]) {
-      const error = await refused(attempt);
-      expect(error.http).toBe(400);
-      expect(error.message).toContain(field);
-    }
-    expect((await client.call(sandboxLifecycle.ListSandboxInstances, { query: {} })).total).toBe(before);
-    expect(await show(id)).toMatchObject({ networkMode: 'allow' });
-    await client.call(sandboxLifecycle.TerminateSandbox, { params: { sandboxId: id }, body: {} });
-  }, 60_000);
+  ])(
+    'with %s is refused and nothing is made or changed',
+    async (_, body, field) => {
+      const id = await newSandbox(client, {});
+      const before = (await client.call(sandboxLifecycle.ListSandboxInstances, { query: {} })).total;
+      for (const attempt of [
+        newSandbox(client, body as Record<string, unknown>),
+        set(id, { networkMode: 'allow', ...body }),
+      ]) {
+        const error = await refused(attempt);
+        expect(error.http).toBe(400);
+        expect(error.message).toContain(field);
+      }
+      expect((await client.call(sandboxLifecycle.ListSandboxInstances, { query: {} })).total).toBe(before);
+      expect(await show(id)).toMatchObject({ networkMode: 'allow' });
+      await client.call(sandboxLifecycle.TerminateSandbox, { params: { sandboxId: id }, body: {} });
+    },
+    60_000,
+  );
 
   test('of a sandbox that is not there, or gone, cannot be changed', async () => {
     expect((await refused(set('sbx_none', { networkMode: 'deny' }))).http).toBe(404);

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite';
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { sandboxLifecycle } from '../src/api/sandbox/lifecycle.ts';
 import { otlpSettings } from '../src/api/sandbox/otlp.ts';
@@ -17,6 +17,8 @@ import {
 } from './support/otlp-receiver.ts';
 import { clientOf, newSandbox, run, until } from './support/scene.ts';
 import { TwoTenants } from './support/tenants/two-tenants.ts';
+
+setDefaultTimeout(60_000);
 
 const ENV = { SVC_SANDBOX_SAMPLE_INTERVAL: '1s', SVC_OUTBOUND_ALLOW: '127.0.0.1' };
 const SECRET = 'Bearer a-very-secret-token-1234';
@@ -141,7 +143,7 @@ describe.each(driverCases)('figures of sandboxes on the $name driver', ({ name, 
     expect(JSON.stringify(spans)).not.toContain('sleep 0.3');
     for (const { traceId, spanId } of spans) expect([traceId.length, spanId.length]).toEqual([32, 16]);
     expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(spans.length);
-  }, 30_000);
+  });
 
   test('go on after a restart, and stop when they are switched off', async () => {
     const { dataDir, apiKey } = daemon;
@@ -166,7 +168,7 @@ describe.each(driverCases)('figures of sandboxes on the $name driver', ({ name, 
     });
     const [after] = metricsOf(resourceOf(next, id))[0]?.sum?.dataPoints ?? [];
     expect(Number(after?.timeUnixNano) / 1e6 - off).toBeGreaterThan(2_400);
-  }, 30_000);
+  });
 });
 
 describe('the export of figures', () => {
@@ -309,7 +311,7 @@ describe('the export of figures', () => {
     } finally {
       await theirs.stop();
     }
-  }, 20_000);
+  });
 
   test.each([429, 502, 503, 504])(
     'tries again after %d, not before the receiver wants it, and in order',
@@ -323,7 +325,6 @@ describe('the export of figures', () => {
       const [point] = metricsOf(resourceOf(again, id))[0]?.sum?.dataPoints ?? [];
       expect(Number(point?.timeUnixNano) / 1e6).toBeLessThan(refusedAt + 100);
     },
-    20_000,
   );
 
   test('drops what a receiver does not want, counts it, and says so once', async () => {
@@ -340,7 +341,7 @@ describe('the export of figures', () => {
       .split('\n')
       .filter((line) => line.includes('could not be exported'));
     expect(complaints.length).toBeLessThanOrEqual(1);
-  }, 20_000);
+  });
 
   test('holds nothing up while a receiver is slow or gone', async () => {
     await receiver.behave({ delayMs: 4_000 });
@@ -355,7 +356,7 @@ describe('the export of figures', () => {
     expect((await run(client, id, 'true')).code).toBe(0);
     await receiver.behave({});
     await receiver.nextWhere((one) => one.status === 200 && !!resourceOf(one, id));
-  }, 30_000);
+  });
 });
 
 async function removeAll(client: Client): Promise<void> {

@@ -4,11 +4,12 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { sandboxLifecycle } from '../src/api/sandbox/lifecycle.ts';
 import { sandboxPorts } from '../src/api/sandbox/ports.ts';
-import type { Client } from '../src/client/client.ts';
-import { startDaemon, type TestDaemon } from './support/daemon.ts';
+import { type Client, createClient } from '../src/client/client.ts';
+import { freePort, startDaemon, svcCommand, type TestDaemon } from './support/daemon.ts';
 import { driverCases } from './support/drivers.ts';
 import { type BoxServer, openSocket, startApp, visit } from './support/preview-scene.ts';
 import { clientOf, newSandbox, run, until } from './support/scene.ts';
+import { TwoTenants } from './support/tenants/two-tenants.ts';
 
 setDefaultTimeout(60_000);
 
@@ -260,6 +261,14 @@ describe.each(driverCases)('ports of sandboxes on the $name driver', ({ env }) =
       expect(peak - before).toBeLessThan(200);
     });
 
+    test('sends nothing into a kept connection that the application has closed', async () => {
+      for (let i = 0; i < 5; i++) {
+        expect(await (await visit(url, '/hang-up')).text()).toBe('bye');
+        await Bun.sleep(120);
+        expect(await echo('/echo', { method: 'POST', body: 'again' })).toMatchObject({ body: 'again' });
+      }
+    });
+
     test('of an answer that is cut off is cut off, and of one that is no HTTP says so', async () => {
       const half = await visit(url, '/cut');
       expect(await half.text().catch(() => 'cut')).not.toBe('half');
@@ -503,6 +512,22 @@ describe.each(driverCases)('ports of sandboxes on the $name driver', ({ env }) =
       await terminate(box);
     });
 
+    test('runs the wake command of its port when a visitor wakes it', async () => {
+      const box = await newSandbox(client, { networkMode: 'deny' });
+      const { mapping } = await client.call(sandboxPorts.ExposePort, {
+        params: { sessionId: box },
+        body: { port: 8000, wakeCommand: FILE_SERVER(8000) },
+      });
+      const address = mapping?.url ?? '';
+      await client.call(sandboxLifecycle.StopSandbox, { params: { sandboxId: box }, body: {} });
+      const answers = await Promise.all([1, 2, 3].map(() => visit(address, '/note.txt')));
+      for (const answer of answers) expect([answer.status, await answer.text()]).toEqual([200, 'served\n']);
+      expect(await expose(box, 8000)).toBe(address);
+      const { ports } = await client.call(sandboxPorts.ListExposedPorts, { params: { sessionId: box } });
+      expect(ports?.[0]?.wakeCommand).toContain('http');
+      await terminate(box);
+    });
+
     test('ends open connections when it is stopped', async () => {
       const box = await newSandbox(client, { networkMode: 'deny' });
       const server = await startApp(client, box, 3000);
@@ -535,9 +560,43 @@ describe.each(driverCases)('ports of sandboxes on the $name driver', ({ env }) =
     await second.stop();
   });
 
+  test('the commands find, expose, sign and take away', async () => {
+    const svc = async (...words: string[]) => {
+      const child = Bun.spawn([...svcCommand(), 'sandbox', ...words], {
+        env: { ...process.env, SVC_API_URL: daemon.url, SVC_API_KEY: daemon.apiKey },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      const [out, err, code] = [
+        Bun.readableStreamToText(child.stdout),
+        Bun.readableStreamToText(child.stderr),
+        child.exited,
+      ];
+      return { out: await out, err: await err, code: await code };
+    };
+    expect((await svc('ports', 'detect', id)).out).toContain('3000\ttcp\t127.0.0.1');
+    const exposed = (await svc('ports', 'expose', id, '3000')).out.trim();
+    expect(exposed).toBe(url);
+    expect((await svc('ports', 'list', id)).out).toContain(`3000\t${url}\tactive`);
+    const link = (await svc('preview', id, '3006', '--expires', '5m')).out.trim();
+    expect(link).toMatch(/^http:.*_preview_token=/);
+    expect((await visit(link)).status).toBe(502);
+    if (!Bun.which('xdg-open'))
+      expect(await svc('preview', id, '3006', '--open')).toMatchObject({
+        code: 6,
+        err: expect.stringContaining('browser'),
+      });
+    expect(await svc('ports', 'unexpose', id, '3006')).toMatchObject({ code: 0, out: '' });
+    expect(await svc('ports', 'unexpose', id, '3006')).toMatchObject({ code: 5 });
+    expect(await svc('ports', 'expose', id, '70000')).toMatchObject({ code: 2 });
+  });
+
   test('a port of this machine leads into a sandbox', async () => {
-    const { forwardPort } = await import('../cli/forward.ts');
-    const local = await forwardPort(client, id, 0, 3000, () => undefined);
+    const local = freePort();
+    const forward = Bun.spawn([...svcCommand(), 'sandbox', 'forward', id, `${local}:3000`], {
+      env: { ...process.env, SVC_API_URL: daemon.url, SVC_API_KEY: daemon.apiKey },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    await forward.stderr.getReader().read();
     const answer = await fetch(`http://127.0.0.1:${local}/echo`, {
       method: 'POST',
       body: 'x'.repeat(3 * MIB),
@@ -546,7 +605,53 @@ describe.each(driverCases)('ports of sandboxes on the $name driver', ({ env }) =
     expect(seen.body).toHaveLength(3 * MIB);
     const flow = await fetch(`http://127.0.0.1:${local}/flow?mb=32`);
     expect((await flow.arrayBuffer()).byteLength).toBe(32 * MIB);
+    forward.kill('SIGINT');
+    await forward.exited;
   });
+});
+
+test.skipIf(driverCases.length === 0)('another tenant reaches and changes none of it', async () => {
+  const tenants = await TwoTenants.start({ env: driverCases[0]?.env });
+  const client = clientOf(tenants.daemon);
+  const { session } = await tenants.stranger('sam');
+  const { key } = await tenants.key(tenants.fromPage(session), { name: 'sam' });
+  const stranger = createClient({ url: tenants.daemon.url, apiKey: key });
+  const [mine, theirs] = [
+    await newSandbox(client, { networkMode: 'deny' }),
+    await newSandbox(stranger, { networkMode: 'deny' }),
+  ];
+  try {
+    const params = { sessionId: mine };
+    const expose = (who: Client, sessionId: string) =>
+      who.call(sandboxPorts.ExposePort, { params: { sessionId }, body: { port: 3000 } });
+    const link = await client.call(sandboxPorts.CreatePreviewUrl, {
+      params: { sandboxId: mine },
+      body: { port: 3000 },
+    });
+    await expose(stranger, theirs);
+    const attempts = [
+      stranger.call(sandboxPorts.ListExposedPorts, { params }),
+      expose(stranger, mine),
+      stranger.call(sandboxPorts.DetectListeningPorts, { params }),
+      stranger.call(sandboxPorts.UnexposePort, { params: { ...params, port: 3000 } }),
+      stranger.call(sandboxPorts.CreatePreviewUrl, { params: { sandboxId: mine }, body: { port: 3000 } }),
+      stranger.socket(sandboxPorts.ConnectSandboxPort, { params: { sandboxId: mine, port: 3000 } }),
+    ];
+    for (const attempt of await Promise.allSettled(attempts))
+      expect(attempt).toMatchObject({ status: 'rejected', reason: { http: 404 } });
+    const { ports } = await stranger.call(sandboxPorts.ListExposedPorts, { params: { sessionId: theirs } });
+    const token = new URL(link.url).searchParams.get('_preview_token') ?? '';
+    const elsewhere = await visit(`${ports?.[0]?.url}?_preview_token=${token}`);
+    expect(elsewhere.status).toBe(502);
+    expect((await visit(link.url)).status).toBe(502);
+  } finally {
+    for (const [who, sandboxId] of [
+      [client, mine],
+      [stranger, theirs],
+    ] as const)
+      await who.call(sandboxLifecycle.TerminateSandbox, { params: { sandboxId }, body: {} });
+    await tenants.stop();
+  }
 });
 
 /** Sends bytes as they are and reads until the other end closes or says nothing for a while. */

@@ -331,6 +331,15 @@ describe.each(driverCases)('SSH into sandboxes on the $name driver', ({ env }) =
       expect((await exec('true')).code).toBe(0);
     });
 
+    test('nothing of a sandbox that wakes for whoever comes: it sleeps, and is woken', async () => {
+      const waker = await newSandbox(client, { name: 'waker', sshEnabled: true, wakeOnRequest: true });
+      made.push(waker);
+      await client.call(sandboxLifecycle.StopSandbox, { params: { sandboxId: waker }, body: {} });
+      const key = (await newToken(waker)).token ?? '';
+      const answers = await Promise.all([1, 2, 3].map((n) => ssh.ssh(key, [`echo ${n}`])));
+      expect(answers.map(({ stdout }) => stdout)).toEqual(['1\n', '2\n', '3\n']);
+    });
+
     test('the sandbox, which then says how to wake it', async () => {
       const sleeper = await box('sleeper');
       const key = (await newToken(sleeper)).token ?? '';

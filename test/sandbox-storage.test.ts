@@ -5,7 +5,7 @@ import { sandboxLifecycle } from '../src/api/sandbox/lifecycle.ts';
 import { snapshots } from '../src/api/sandbox/snapshots.ts';
 import { volumes } from '../src/api/sandbox/volumes.ts';
 import type { Client } from '../src/client/client.ts';
-import { startDaemon, type TestDaemon } from './support/daemon.ts';
+import { startDaemon, svcCommand, type TestDaemon } from './support/daemon.ts';
 import { driverCases } from './support/drivers.ts';
 import { clientOf, newSandbox, run, until } from './support/scene.ts';
 
@@ -237,6 +237,55 @@ describe.each(driverCases)('storage on the $name driver', ({ name: driver, env }
       ];
       expect(await refused(newSandbox(client, { mounts }))).toMatchObject({ http: 400 });
     });
+  });
+
+  test('the commands make, list, use and remove snapshots, forks and volumes', async () => {
+    const svc = async (...argv: string[]) => {
+      const child = Bun.spawn([...svcCommand(), ...argv], {
+        env: {
+          PATH: process.env.PATH,
+          SVC_API_URL: daemon.url,
+          SVC_API_KEY: daemon.apiKey,
+          HOME: daemon.dataDir,
+        },
+        stdin: 'ignore',
+        stdout: 'pipe',
+        stderr: 'pipe',
+      });
+      const [stdout, stderr] = await Promise.all([
+        new Response(child.stdout).text(),
+        new Response(child.stderr).text(),
+      ]);
+      return { code: await child.exited, stdout: stdout.trim(), stderr };
+    };
+    const ok = async (...argv: string[]) => {
+      const { code, stdout, stderr } = await svc(...argv);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      return stdout;
+    };
+    await ok('volume', 'create', 'cli-data');
+    await ok('sandbox', 'create', '--name', 'cli', '--volume', 'cli-data/part:/data');
+    await ok('sandbox', 'exec', 'cli', '--', 'sh', '-c', 'echo v >/data/v; echo s >s');
+    const snapshotId = await ok('snapshot', 'create', 'cli-base', '--sandbox', 'cli');
+    expect(snapshotId).toStartWith('snp_');
+    await ok('sandbox', 'create', '--name', 'cli-copy', '--snapshot', 'cli-base');
+    expect(await ok('sandbox', 'exec', 'cli-copy', '--', 'cat', 's')).toBe('s');
+    const forks = (await ok('sandbox', 'fork', 'cli', '-n', '2')).split('\n');
+    expect(forks).toEqual([expect.stringMatching(/^sbx_/), expect.stringMatching(/^sbx_/)]);
+    expect(await ok('sandbox', 'exec', forks[1] ?? '', '--', 'cat', '/data/v', 's')).toBe('v\ns');
+    expect(await ok('snapshot', 'list')).toContain('cli-base');
+    expect(await ok('snapshot', 'get', 'cli-base')).toContain(snapshotId);
+    expect(await ok('volume', 'list')).toContain('cli-data');
+    expect(await svc('volume', 'rm', 'cli-data')).toMatchObject({ code: 6 });
+    expect(await svc('sandbox', 'create', '--volume', 'data')).toMatchObject({ code: 2 });
+    expect(await svc('snapshot', 'create', 'bad', '--image', '/nonexistent.tar')).toMatchObject({
+      code: 6,
+      stderr: expect.stringContaining('/nonexistent.tar'),
+    });
+    await ok('snapshot', 'rm', 'cli-base', 'bad');
+    await ok('sandbox', 'rm', 'cli', 'cli-copy', ...forks);
+    await ok('volume', 'rm', 'cli-data');
+    expect(await svc('snapshot', 'get', 'cli-base')).toMatchObject({ code: 5 });
   });
 
   test('an end without warning leaves no half-made snapshot, and the sandboxes go on', async () => {

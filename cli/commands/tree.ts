@@ -38,9 +38,67 @@ export const tree: Branch = {
           summary: 'Open a terminal in a sandbox',
           load: async () => (await import('./sandbox/shell.ts')).shell,
         },
+        run: {
+          summary: 'Run code that keeps its variables',
+          load: async () => (await import('./sandbox/run.ts')).run,
+        },
+        contexts: {
+          summary: 'See and close the contexts that code runs in',
+          commands: {
+            list: {
+              summary: 'List the contexts of a sandbox',
+              load: async () => (await import('./sandbox/contexts/list.ts')).list,
+            },
+            create: {
+              summary: 'Open a context and print its id',
+              load: async () => (await import('./sandbox/contexts/create.ts')).create,
+            },
+            interrupt: {
+              summary: 'Stop what runs in a context',
+              load: async () => (await import('./sandbox/contexts/interrupt.ts')).interrupt,
+            },
+            rm: {
+              summary: 'Close contexts',
+              load: async () => (await import('./sandbox/contexts/remove.ts')).remove,
+            },
+          },
+        },
         cp: {
           summary: 'Copy files to or from a sandbox',
           load: async () => (await import('./sandbox/cp.ts')).cp,
+        },
+        files: {
+          summary: 'Look at and change files of a sandbox',
+          commands: {
+            ls: {
+              summary: 'List a directory',
+              load: async () => (await import('./sandbox/files/ls.ts')).ls,
+            },
+            cat: {
+              summary: 'Print files',
+              load: async () => (await import('./sandbox/files/cat.ts')).cat,
+            },
+            rm: {
+              summary: 'Remove files or directories',
+              load: async () => (await import('./sandbox/files/rm.ts')).rm,
+            },
+            mv: {
+              summary: 'Move or rename',
+              load: async () => (await import('./sandbox/files/mv.ts')).mv,
+            },
+            mkdir: {
+              summary: 'Make directories',
+              load: async () => (await import('./sandbox/files/mkdir.ts')).mkdir,
+            },
+            find: {
+              summary: 'Find files by name',
+              load: async () => (await import('./sandbox/files/find.ts')).find,
+            },
+            grep: {
+              summary: 'Find lines by a pattern',
+              load: async () => (await import('./sandbox/files/grep.ts')).grep,
+            },
+          },
         },
         logs: {
           summary: 'Show what a command printed',

@@ -1,9 +1,9 @@
 const SECRET_NAME = /(authorization|cookie|password|passwd|secret|token|api-?_?key|credential|private)/i;
 const SECRET_VALUE =
-  /\b(s_[A-Za-z0-9_-]{20,}|sk-[A-Za-z0-9_-]{8,}|Bearer\s+[A-Za-z0-9._~+/=-]+|eyJ[\w-]+\.[\w-]+\.[\w-]+)/g;
+  /\b(st?_[A-Za-z0-9_-]{20,}|sk-[A-Za-z0-9_-]{8,}|Bearer\s+[A-Za-z0-9._~+/=-]+|eyJ[\w-]+\.[\w-]+\.[\w-]+)/g;
 const MASK = '[redacted]';
 
-/** Masks secrets inside a text: keys of ours and of the known providers, bearer tokens, JWTs. */
+/** Masks secrets inside a text: keys and SSH tokens of ours and of the known providers, bearer tokens, JWTs. */
 export function redactText(text: string): string {
   return text.replace(SECRET_VALUE, MASK);
 }

@@ -16,7 +16,6 @@ const CALLS = sizeFromEnv('BENCH_FILE_CALLS', 400);
 const LARGE_MB = sizeFromEnv('BENCH_FILE_MB', 240);
 const NAMES = 1_000;
 const SAMPLE_MS = 20;
-const MB = 1024 * 1024;
 
 /** A sandbox whose files are measured. */
 interface Place {
@@ -125,7 +124,7 @@ async function large(report: Report, namespace: Place, docker: Place | undefined
     const raw = await transfer(place, () => put(place, '/workspace/large', Bun.file(source)));
     const down = await transfer(place, () => get(place, '/workspace/large'));
     const goals = (rate: number, growth: number): Goal[] => [
-      ...(name === 'namespace' ? [atLeast(rate, Math.min(200, disk / 1.5), 'MB/s')] : []),
+      ...(name === 'namespace' ? [atLeast(rate, Math.floor(Math.min(200, disk / 1.5)), 'MB/s')] : []),
       atMost(growth, 64, 'MB more'),
     ];
     for (const [what, { rate, growth }] of [

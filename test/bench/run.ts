@@ -5,23 +5,35 @@ import { ensurePrograms } from '../support/debian-packages.ts';
 /**
  * Runs the benchmarks on the compiled program, or those that are named: `bun run bench sandbox startup`. Each prints
  * tables with ratios and goals. A goal that is missed is no failure; a benchmark that breaks is. Sizes come from the
- * environment: BENCH_ROUNDS, BENCH_CROWD, BENCH_CHANGE_MB, BENCH_WATCHED, BENCH_WATCH_SECONDS, BENCH_EDGE_ROUNDS, BENCH_EDGE_MS, BENCH_IDLE_MS.
+ * environment: BENCH_ROUNDS, BENCH_CROWD, BENCH_CHANGE_MB, BENCH_WATCHED, BENCH_WATCH_SECONDS, BENCH_CALLS, BENCH_CRONS, BENCH_EVENTS, BENCH_EDGE_ROUNDS, BENCH_EDGE_MS, BENCH_IDLE_MS, BENCH_SSH_MB.
  */
 const BENCHMARKS = [
   'startup',
   'sandbox',
+  'files',
   'snapshot',
+  'code',
   'crowd',
   'watching',
+  'automation',
   'edge',
   'gateway',
   'preview',
+  'network',
   'driver-namespace',
   'driver-docker',
+  'ssh',
 ];
 
 /** Programs of the benchmarks and the packages that bring them. */
-const PROGRAMS = { crun: 'crun', nft: 'nftables', ip: 'iproute2', mount: 'mount', nsenter: 'util-linux' };
+const PROGRAMS = {
+  crun: 'crun',
+  nft: 'nftables',
+  ip: 'iproute2',
+  mount: 'mount',
+  nsenter: 'util-linux',
+  ssh: 'openssh-client',
+};
 
 const root = join(import.meta.dir, '../..');
 const binary = process.env.SVC_TEST_BINARY ?? join(root, 'dist/svc');

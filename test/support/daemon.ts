@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readSettings } from '../../daemon/db/settings.ts';
 
 /** A daemon of a test: its own process, data directory and port. */
 export interface TestDaemon {
@@ -66,7 +67,9 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<TestDaem
       child.kill('SIGTERM');
       await child.exited;
       await reading;
-      if (!keep) rmSync(dataDir, { recursive: true, force: true });
+      if (keep) return;
+      await removeNetwork(dataDir, options.env?.SVC_DOCKER_SOCKET);
+      rmSync(dataDir, { recursive: true, force: true });
     },
     async kill9() {
       child.kill('SIGKILL');
@@ -82,6 +85,15 @@ export function freePort(): number {
   const { port } = probe;
   probe.stop(true);
   return port;
+}
+
+/** An instance keeps its network on the engine, which has room for about thirty. One with sandboxes in it stays. */
+async function removeNetwork(dataDir: string, socket: string | undefined): Promise<void> {
+  if (!socket || !existsSync(socket)) return;
+  const name = readSettings(join(dataDir, 'svc.db'))['instance.name'];
+  await fetch(`http://engine/networks/svc-${name}`, { method: 'DELETE', unix: socket }).catch(
+    () => undefined,
+  );
 }
 
 async function ready(url: string, child: Bun.Subprocess, log: () => string): Promise<void> {

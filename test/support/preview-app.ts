@@ -98,6 +98,10 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
     });
     response.end('ok');
   },
+  '/hang-up': (request, response) => {
+    answer(response, 200, 'bye');
+    setTimeout(() => request.socket.end(), 30);
+  },
   '/cut': (request, response) => {
     response.writeHead(200, { 'content-length': '1000' });
     response.write('half');

@@ -46,7 +46,7 @@ describe('bash', () => {
     ],
     [
       ['svc', 'sandbox', 'create', '--net'],
-      ['--network', '--network-mode'],
+      ['--network', '--network-mode', '--network-block-all'],
     ],
     [['svc', 'sandbox', 'exec', 'box', '--cw'], ['--cwd']],
     [['svc', 'sandbox', 'exec', 'box', '--', '--cw'], []],

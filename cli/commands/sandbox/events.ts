@@ -63,7 +63,7 @@ async function goOn(
   let seen = lastSeen;
   for (let attempts = 0; ; ) {
     try {
-      const query = { eventType, after: seen };
+      const query = { eventType, after: seen ?? '0' };
       for await (const { id, data } of client.stream(sandboxHistory.WatchSandboxEvents, { params, query })) {
         print(cli, [JSON.parse(data)], json, seen === undefined);
         [seen, attempts] = [id, 0];

@@ -1,6 +1,7 @@
 import { sandboxPorts } from '../../../src/api/sandbox/ports.ts';
 import { SECOND_MS } from '../../../src/kit/time.ts';
 import { duration } from '../../args.ts';
+import { openInBrowser } from '../../open-in-browser.ts';
 import { showJson } from '../../ui/show.ts';
 import { relativeTime } from '../../ui/time.ts';
 import { verb } from '../../verb.ts';
@@ -35,12 +36,7 @@ export const preview = verb<[name: string, port: number], Options>({
     if (json) showJson(cli, link);
     else cli.terminal.print(link.url);
     if (!json && cli.terminal.err.isTty) cli.terminal.note(`It expires ${relativeTime(link.expires_at)}.`);
-    if (open) openInBrowser(link.url);
+    if (open) await openInBrowser(link.url);
     return undefined;
   },
 });
-
-function openInBrowser(url: string): void {
-  const opener = process.platform === 'darwin' ? 'open' : 'xdg-open';
-  if (Bun.which(opener)) Bun.spawn([opener, url], { stdio: ['ignore', 'ignore', 'ignore'] }).unref();
-}

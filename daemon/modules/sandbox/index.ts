@@ -10,6 +10,7 @@ import { CommandLogs } from './command/log.ts';
 import { commandRoutes } from './command/routes.ts';
 import { CommandService } from './command/service.ts';
 import { ExecutionStore } from './command/store.ts';
+import { Terminals } from './command/terminal/terminals.ts';
 import type { SandboxDriver } from './drivers/driver.ts';
 import { createFilesRoom } from './files/index.ts';
 import { SandboxEvents } from './history/events.ts';
@@ -25,12 +26,12 @@ import { SandboxStore } from './lifecycle/store.ts';
 import { createLifecycleWebhookRoom } from './lifecycle-webhooks/index.ts';
 import { createMetricsRoom } from './metrics/index.ts';
 import { StatsService } from './metrics/service.ts';
+import { createNetworkRoom } from './network/index.ts';
 import { createOtlpRoom } from './otlp/index.ts';
 import { createPortsRoom } from './ports/index.ts';
-import { createNetworkRoom } from './network/index.ts';
 import type { Room, RoomContext } from './room.ts';
-import { createSshRoom, type People } from './ssh/index.ts';
 import { createSnapshotsRoom } from './snapshots/index.ts';
+import { createSshRoom, type People } from './ssh/index.ts';
 import { templateRoutes } from './templates/routes.ts';
 import { createVolumesRoom } from './volumes/index.ts';
 
@@ -68,6 +69,7 @@ export function createSandboxModule(
   const logs = new CommandLogs(join(app.config.dataDir, 'logs'), app.config.get('sandbox.max_log'));
   const executions = new ExecutionStore(app.db);
   const commands = new CommandService(app, driver, lifecycle, executions, events, logs);
+  const terminals = new Terminals(app, lifecycle, commands);
   const stats = new StatsService(app, driver, lifecycle);
   const archiving = new Archiving(lifecycle, driver);
   const resizing = new Resizing(lifecycle, driver, app.config);
@@ -100,7 +102,7 @@ export function createSandboxModule(
     name: 'sandbox',
     routes: [
       ...lifecycleRoutes({ app, driver, lifecycle, commands, stats }, archiving, resizing),
-      ...commandRoutes(app, driver, lifecycle, commands),
+      ...commandRoutes(app, driver, lifecycle, commands, terminals),
       ...historyRoutes(app.bus, lifecycle, commands, events),
       ...templateRoutes(),
       ...rooms.flatMap(({ routes }) => routes),

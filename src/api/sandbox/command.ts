@@ -52,8 +52,40 @@ export const CommandStatus = object(
   { exit_code: int32(), finished_at: timestamp() },
 );
 
-/** How a terminal is opened. */
+/** How a command behind a WebSocket is started when a first frame says so, in place of the query. */
+export const PtyStart = object(
+  'PtyStart',
+  { type: t.Literal('start') },
+  {
+    cols: int32({ minimum: 1, maximum: 10_000 }),
+    rows: int32({ minimum: 1, maximum: 10_000 }),
+    cwd: t.String(),
+    uid: int32({ minimum: 0 }),
+    command: t.String(),
+    tty: t.Boolean({ default: true }),
+    env: stringMap(),
+  },
+);
+
+/** A terminal that can be attached to. */
+export const TerminalInfo = object('TerminalInfo', {
+  id: t.String(),
+  command: t.String({ description: 'What runs on it; empty for a login shell.' }),
+  createdAt: timestamp(),
+  cols: int32(),
+  rows: int32(),
+  attached: t.Boolean({ description: 'Somebody has its keyboard now.' }),
+  viewers: int32({ minimum: 0 }),
+  offset: int64(),
+  replayFrom: int64(),
+});
+
+/** How a terminal is opened, or attached to again. */
 export const PtyOptions = fields({
+  session: t.String({ description: 'Attach to this terminal in place of opening one.' }),
+  since: int64(),
+  mode: oneOf('control', 'view'),
+  start: oneOf('query', 'frame'),
   cols: int32({ minimum: 1, maximum: 10_000 }),
   rows: int32({ minimum: 1, maximum: 10_000 }),
   cwd: t.String(),
@@ -138,6 +170,28 @@ export const sandboxCommand = {
     query: PtyOptions,
     response: binary('application/octet-stream'),
     stream: 'websocket',
+    access: 'member',
+  }),
+  ListTerminals: endpoint({
+    ...here,
+    spec: 'extra',
+    id: 'ListTerminals',
+    method: 'GET',
+    path: '/v1/sandbox/{sandboxId}/pty/sessions',
+    summary: 'List the terminals of a sandbox that can be attached to',
+    params: ids('sandboxId'),
+    response: object('ListTerminalsResponse', { terminals: t.Array(TerminalInfo) }),
+    access: 'viewer',
+  }),
+  EndTerminal: endpoint({
+    ...here,
+    spec: 'extra',
+    id: 'EndTerminal',
+    method: 'DELETE',
+    path: '/v1/sandbox/{sandboxId}/pty/sessions/{terminalId}',
+    summary: 'Hang up on a terminal',
+    params: ids('sandboxId', 'terminalId'),
+    response: object('EndTerminalResponse', { id: t.String(), status: t.Literal('ended') }),
     access: 'member',
   }),
 } satisfies Group;

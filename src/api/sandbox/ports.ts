@@ -10,6 +10,7 @@ export const SandboxPortMapping = model('SandboxPortMapping', {
   subdomain: t.String(),
   url: t.String(),
   status: t.String(),
+  wakeCommand: t.String(),
   createdAt: timestamp(),
 });
 
@@ -49,6 +50,9 @@ export const sandboxPorts = {
       tenantId: t.String(),
       port: int32({ minimum: 1, maximum: 65_535 }),
       protocol: t.String({ description: 'http, which is also the default.' }),
+      wakeCommand: t.String({
+        description: 'A request to the port wakes the sandbox when it sleeps, and this is run in it then.',
+      }),
     }),
     response: model('ExposePortResponse', { mapping: SandboxPortMapping }),
     access: 'member',

@@ -18,7 +18,11 @@ export function networkOptions(command: Command, mode: string): Command {
       word('allow', 'whitelist', 'deny'),
     )
     .option('--network-block-all', 'Closes all but the networks of --allow-cidr')
-    .option('--allow-cidr <network>', 'IPv4 network that stays open, such as 203.0.113.0/24; repeatable', list)
+    .option(
+      '--allow-cidr <network>',
+      'IPv4 network that stays open, such as 203.0.113.0/24; repeatable',
+      list,
+    )
     .option('--allow-host <name>', 'Name, *.name or @registries of a whitelist; repeatable', list);
 }
 

@@ -49,7 +49,7 @@ export function isSigned(body: Uint8Array, secret: string, signature: string | n
   const right = createHmac('sha256', secret).update(body).digest();
   const given = /^sha256=[0-9a-f]{64}$/i.test(signature ?? '') ? (signature ?? '').slice(7) : '';
   const bytes = Buffer.from(given.padEnd(64, '0'), 'hex');
-  return timingSafeEqual(right, bytes) && given !== '';
+  return timingSafeEqual(right, bytes);
 }
 
 /** What names this delivery, so that it is taken once; null when nothing does. Long names are told by their SHA-256. */

@@ -31,8 +31,8 @@ export function createAutomationRoom({ app, lifecycle, archiving, commands }: Ro
     };
     const read = () => own.find(tenant, triggerId) ?? definition;
     const sandboxId = await homes.ready({ read, actor: `${type}:${triggerId}`, moved });
-    change({ sandboxId });
-    return execute(commands, definition, run, sandboxId, (executionId) => change({ executionId }));
+    const started = (executionId: string) => change({ sandboxId, executionId });
+    return execute(commands, definition, run, sandboxId, started);
   };
   const runner = new Runner(app, stores, work);
   const scheduler = new Scheduler(app, stores, runner);

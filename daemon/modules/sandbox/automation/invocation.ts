@@ -43,9 +43,8 @@ export class Invocation {
     this.checkSignature(webhook, body, request.headers.get(SIGNATURE_HEADER));
     const { run, isRepeated } = this.admit(webhook, request, body);
     if (isRepeated) return { run, isRepeated };
-    const outcome = waitMs > 0 ? this.runner.outcome(run.id, waitMs) : undefined;
-    this.runner.pump();
-    return { run, isRepeated, outcome: await outcome };
+    const outcome = waitMs > 0 ? await this.runner.outcome(run.id, waitMs) : undefined;
+    return { run, isRepeated, outcome };
   }
 
   private find(path: string): WebhookRow {
@@ -67,7 +66,7 @@ export class Invocation {
     if (earlier) return { run: earlier, isRepeated: true };
     this.checkRate(tenant, id, rateLimitRpm);
     const now = this.app.clock.now();
-    const run = this.app.db.transaction(() => {
+    const run = this.runner.write(() => {
       this.stores.webhooks.taken(tenant, id, now);
       const about = { deliveryId, method: request.method, headers: safeHeaders(request.headers), body };
       return this.stores.runs.insert({

@@ -13,6 +13,9 @@ const MOST_OF_ONE = 32;
 /** Characters of an error that are kept. */
 const MAX_ERROR = 1_000;
 
+/** Time until a run that could not be written down is tried again. */
+const RETRY_MS = 10_000;
+
 const INTERRUPTED = 'svc was restarted while it ran';
 
 /** The rows of this room. */
@@ -20,6 +23,12 @@ export interface Stores {
   readonly crons: CronStore;
   readonly webhooks: WebhookStore;
   readonly runs: RunStore;
+}
+
+interface Begun {
+  /** Undefined when its cron or webhook is no more. */
+  readonly definition: CronRow | WebhookRow | undefined;
+  readonly run: RunRow;
 }
 
 /** Does the work of one run; `change` adds to its row what becomes known of it. */
@@ -46,21 +55,33 @@ export class Runner {
   ) {}
 
   start(): void {
-    for (const run of this.stores.runs.running()) this.settle(run, 'interrupted', INTERRUPTED);
     this.stopped = false;
-    this.pump();
+    this.write(() => {
+      for (const run of this.stores.runs.running()) this.settle(run, 'interrupted', INTERRUPTED);
+    });
   }
 
   stop(): void {
     this.stopped = true;
   }
 
-  /** Begins what may begin. Called whenever a run was queued or has ended. */
-  pump(): void {
-    while (!this.stopped && this.active.size < MOST_AT_ONCE) {
-      const run = this.stores.runs.nextWaiting(this.busy());
-      if (!run) return;
-      this.begin(run);
+  /**
+   * Writes something, such as a run to be done, and begins what may begin: in one transaction, and what is begun
+   * is done when it is on the disk. Returns what `write` did.
+   */
+  write<T>(write: () => T): T {
+    const begun: Begun[] = [];
+    try {
+      return this.app.db.transaction(() => {
+        const result = write();
+        this.take(begun);
+        return result;
+      });
+    } catch (error) {
+      for (const { run } of begun.splice(0)) this.active.delete(run.id);
+      throw error;
+    } finally {
+      for (const one of begun) this.launch(one);
     }
   }
 
@@ -84,27 +105,38 @@ export class Runner {
     };
   }
 
-  private begin(run: RunRow): void {
+  /** Writes down what begins now; inside a transaction. */
+  private take(begun: Begun[]): void {
     const startedAt = this.app.clock.now();
-    const definition = this.definitionOf(run);
-    const begun = this.app.db.transaction(() => {
+    while (!this.stopped && this.active.size < MOST_AT_ONCE) {
+      const run = this.stores.runs.nextWaiting(this.busy());
+      if (!run) return;
+      const definition = this.definitionOf(run);
       if (run.type === 'cron' && definition) this.stores.crons.began(run.tenant, run.triggerId, startedAt);
-      return this.stores.runs.change(run.tenant, run.id, 'queued', { status: 'running', startedAt });
-    });
-    if (!begun) return;
-    this.active.set(run.id, run);
-    void this.carryOut(definition, { ...run, status: 'running', startedAt })
-      .catch((error) => this.app.log.error('a run could not be written down', { run: run.id, error }))
-      .finally(() => {
-        this.active.delete(run.id);
-        this.pump();
-      });
+      this.stores.runs.change(run.tenant, run.id, 'queued', { status: 'running', startedAt });
+      this.active.set(run.id, run);
+      begun.push({ definition, run: { ...run, status: 'running', startedAt } });
+    }
   }
 
-  private async carryOut(definition: CronRow | WebhookRow | undefined, run: RunRow): Promise<void> {
-    const outcome = definition ? await this.attempt(definition, run) : failure(`the ${run.type} was removed`);
+  private launch({ definition, run }: Begun): void {
+    const gone = Promise.resolve(failure(`the ${run.type} was removed`));
+    const done = definition ? this.attempt(definition, run) : gone;
+    void done.then((outcome) => this.conclude(run, outcome));
+  }
+
+  /** Writes down how a run ended, and tries again when that fails (a full disk): until then it holds its place. */
+  private conclude(run: RunRow, outcome: Outcome): void {
     if (this.stopped) return;
-    this.settle(run, outcome.status, outcome.error, outcome.exitCode);
+    this.active.delete(run.id);
+    try {
+      this.write(() => this.settle(run, outcome.status, outcome.error, outcome.exitCode));
+    } catch (error) {
+      this.active.set(run.id, run);
+      this.app.log.error('a run could not be written down', { run: run.id, error });
+      setTimeout(() => this.conclude(run, outcome), RETRY_MS);
+      return;
+    }
     this.waiters.get(run.id)?.(outcome);
   }
 
@@ -127,12 +159,10 @@ export class Runner {
   private settle(run: RunRow, status: RunRow['status'], error: string, exitCode: number | null = null): void {
     const finishedAt = this.app.clock.now();
     const { crons, webhooks, runs } = this.stores;
-    this.app.db.transaction(() => {
-      if (!runs.end(run.tenant, run.id, { status, error, exitCode, finishedAt })) return;
-      if (status === 'succeeded') return;
-      const counter = run.type === 'cron' ? crons : webhooks;
-      counter.failed(run.tenant, run.triggerId, error);
-    });
+    const isDone = runs.end(run.tenant, run.id, { status, error, exitCode, finishedAt });
+    if (!isDone || status === 'succeeded') return;
+    const counter = run.type === 'cron' ? crons : webhooks;
+    counter.failed(run.tenant, run.triggerId, error);
   }
 
   private definitionOf({ tenant, type, triggerId }: RunRow): CronRow | WebhookRow | undefined {

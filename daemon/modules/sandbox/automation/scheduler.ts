@@ -17,7 +17,7 @@ export class Scheduler {
   constructor(
     private readonly app: App,
     private readonly stores: Stores,
-    private readonly runner: Pick<Runner, 'pump'>,
+    private readonly runner: Pick<Runner, 'write'>,
   ) {}
 
   start(): void {
@@ -38,19 +38,12 @@ export class Scheduler {
     this.timer = setTimeout(() => this.look(), Math.min(Math.max(next, 0), LONGEST_SLEEP_MS));
   }
 
-  /** Queues what is due now. */
+  /** Queues what is due now, in one transaction. */
   sweep(): void {
     const now = this.app.clock.now();
-    for (const cron of this.stores.crons.due(now)) {
-      try {
-        this.app.db.transaction(() => this.queue(cron, now));
-      } catch (error) {
-        this.app.log.error('a cron could not be queued', { cron: cron.id, error });
-        const lastError = asAppError(error).message;
-        this.stores.crons.update(cron.tenant, cron.id, { nextRunAt: null, enabled: false, lastError });
-      }
-    }
-    this.runner.pump();
+    this.runner.write(() => {
+      for (const cron of this.stores.crons.due(now)) this.queue(cron, now);
+    });
   }
 
   private look(): void {
@@ -77,7 +70,16 @@ export class Scheduler {
     } as const;
     if (reason === undefined) runs.insertOnce({ ...run, status: 'queued', lane: laneOf(cron) });
     else runs.insertOnce({ ...run, status: 'skipped', error: reason, finishedAt: now });
-    const next = parseSchedule(cron.schedule, cron.timezone).after(Math.max(now, nextRunAt));
-    crons.update(tenant, id, { nextRunAt: next ?? null });
+    crons.update(tenant, id, this.next(cron, Math.max(now, nextRunAt)));
+  }
+
+  /** When a cron runs next. One that cannot be read any more (a time zone that is gone) is disabled. */
+  private next({ id, schedule, timezone }: CronRow, after: number): Partial<CronRow> {
+    try {
+      return { nextRunAt: parseSchedule(schedule, timezone).after(after) ?? null };
+    } catch (error) {
+      this.app.log.error('a cron cannot be read', { cron: id, error });
+      return { nextRunAt: null, enabled: false, lastError: asAppError(error).message };
+    }
   }
 }

@@ -82,9 +82,14 @@ export class CodeContext {
     void this.insist(run, isPolite);
   }
 
-  /** Takes a run back: out of the queue, or by an interrupt. */
+  /** Takes a run back whose caller has left. */
   async withdraw(run: Run): Promise<void> {
     run.events.abandon();
+    await this.stop(run);
+  }
+
+  /** Ends a run: one that waits never begins, the one that runs is interrupted. */
+  async stop(run: Run): Promise<void> {
     const at = this.queue.indexOf(run);
     if (at >= 0) this.queue.splice(at, 1);
     if (at >= 0) await run.finish({ exitCode: INTERRUPTED, error: WITHDRAWN });
@@ -185,7 +190,7 @@ export class CodeContext {
   }
 }
 
-const WITHDRAWN = { ename: 'Interrupted', evalue: 'its caller left before it began', traceback: [] };
+const WITHDRAWN = { ename: 'Interrupted', evalue: 'it was taken back before it began', traceback: [] };
 
 /** What a kernel says of the end: an error in languages that throw, an exit code in a shell. */
 function outcomeOf({ error, code = 0 }: KernelMessage): Outcome {

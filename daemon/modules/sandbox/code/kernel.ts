@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import acorn from '../../../../node_modules/acorn/dist/acorn.js' with { type: 'text' };
 import amaroPath from '../../../../node_modules/amaro/dist/internal.js' with { type: 'file' };
 import { fail } from '../../../../src/errors/app-error.ts';
@@ -15,6 +14,8 @@ const READY_MS = 60_000;
 /** Of what it said in place of that. */
 const KEPT_WORDS = 2_000;
 const NOT_FOUND = 127;
+/** How long a kernel may take to read an order; one that does not is stopped by signals. */
+const TOLD_MS = 500;
 
 /** Moves the way of the orders and both outputs out of the way of the code, then becomes the interpreter. */
 const LAUNCH =
@@ -32,9 +33,9 @@ const WORDS: Readonly<Record<Language, readonly [program: string, ...string[]]>>
 };
 
 /** Libraries that a kernel asks for when the image need not have them: 0.2 and 3.8 MB, sent to few. */
-const LIBRARIES: Readonly<Record<string, () => string>> = {
-  acorn: () => acorn as unknown as string,
-  amaro: () => readFileSync(amaroPath as unknown as string, 'utf8'),
+const LIBRARIES: Readonly<Record<string, () => Promise<string>>> = {
+  acorn: async () => acorn as unknown as string,
+  amaro: () => Bun.file(amaroPath as unknown as string).text(),
 };
 
 /** Code to run. */
@@ -53,6 +54,7 @@ export class Kernel {
   readonly exited: Promise<Exit>;
   private readonly readers = { stdout: new MarkReader(), stderr: new MarkReader() };
   private readonly pieces: AsyncGenerator<KernelPiece>;
+  private readonly provided = new Set<string>();
 
   private constructor(
     readonly language: Language,
@@ -99,14 +101,16 @@ export class Kernel {
   /** Stops what runs and nothing else, where the kernel can; false when only a signal can. */
   async interrupt(count: number): Promise<boolean> {
     if (this.language === 'bash') return false;
-    await this.tell({ op: 'interrupt', count });
-    return true;
+    const told = this.tell({ op: 'interrupt', count }).then(() => true);
+    return Promise.race([told, Bun.sleep(TOLD_MS).then(() => false)]);
   }
 
-  /** Sends what the kernel lacks; one that asks for anything else gets nothing. */
+  /** Sends what the kernel lacks, each library once: the code could ask in its name. */
   async provide(name: string): Promise<void> {
-    const text = Object.hasOwn(LIBRARIES, name) ? LIBRARIES[name]?.() : undefined;
-    if (text !== undefined) await this.tell({ op: 'library', name, text });
+    const load = Object.hasOwn(LIBRARIES, name) ? LIBRARIES[name] : undefined;
+    if (!load || this.provided.has(name)) return;
+    this.provided.add(name);
+    await this.tell({ op: 'library', name, text: await load() }).catch(() => undefined);
   }
 
   async kill(signal: 'SIGINT' | 'SIGKILL'): Promise<void> {

@@ -86,7 +86,7 @@ export class CodeService {
     context.checkRoom();
     const run: Run = new Run(
       code,
-      this.parts.commands.recordCode(box, context.row.language, code, { kill: () => context.withdraw(run) }),
+      this.parts.commands.recordCode(box, context.row.language, code, { kill: () => context.stop(run) }),
     );
     this.stayAwake(context);
     context.submit(run);

@@ -10,12 +10,12 @@ import { wrongState } from '../lifecycle/states.ts';
 import type { ExecutionRow } from '../tables.ts';
 import type { CommandService } from './service.ts';
 import { backgroundMessages, brokenMessage, commandMessages, PING_MS, ping } from './stream.ts';
-import { pipePeer, TerminalSession, terminalPeer } from './terminal.ts';
+import { openSocketSession } from './terminal/open.ts';
+import type { Terminals } from './terminal/terminals.ts';
+import { toTerminal } from './terminal/wire.ts';
 
 /** Header of the next cursor of a log, as clients of execd-style sandboxes know it. */
 const CURSOR_HEADER = 'EXECD-COMMANDS-TAIL-CURSOR';
-
-const DEFAULT_SIZE = { cols: 80, rows: 24 };
 
 /** The operations on commands and terminals. */
 export function commandRoutes(
@@ -23,6 +23,7 @@ export function commandRoutes(
   driver: SandboxDriver,
   lifecycle: LifecycleService,
   commands: CommandService,
+  terminals: Terminals,
 ): Route[] {
   return implement(sandboxCommand, {
     PingSandbox: async ({ caller, params }) => {
@@ -77,22 +78,19 @@ export function commandRoutes(
         headers: { 'content-type': 'text/plain; charset=utf-8', [CURSOR_HEADER]: String(next) },
       });
     },
-    SandboxPty: async ({ caller, params, query, request: upgrade }) => {
+    SandboxPty: ({ caller, params, query, request: upgrade }) => {
       lifecycle.running(caller.tenant, params.sandboxId);
-      requireUpgrade(upgrade);
-      const request = {
-        command: query.command ?? '',
-        cwd: query.cwd,
-        env: parseEnv(query.env),
-        uid: query.uid,
-      };
-      if (query.tty === false) {
-        const running = await commands.startPipe(caller.tenant, params.sandboxId, request);
-        return new TerminalSession(commands, running, pipePeer(running), app.log);
-      }
-      const size = { cols: query.cols ?? DEFAULT_SIZE.cols, rows: query.rows ?? DEFAULT_SIZE.rows };
-      const running = await commands.startTerminal(caller.tenant, params.sandboxId, request, size);
-      return new TerminalSession(commands, running, terminalPeer(running), app.log);
+      // What is wrong with attaching is said first: a client that was refused asks again without Upgrade.
+      if (query.session === undefined) requireUpgrade(upgrade);
+      const parts = { commands, terminals, log: app.log };
+      return openSocketSession(parts, caller.tenant, params.sandboxId, query);
+    },
+    ListTerminals: ({ caller, params }) => ({
+      terminals: terminals.list(caller.tenant, params.sandboxId).map(toTerminal),
+    }),
+    EndTerminal: async ({ caller, params }) => {
+      await terminals.end(caller.tenant, params.sandboxId, params.terminalId);
+      return { id: params.terminalId, status: 'ended' as const };
     },
   });
 }
@@ -107,12 +105,6 @@ function toStatus(row: ExecutionRow) {
     ...(row.exitCode === null ? {} : { exit_code: row.exitCode }),
     ...(row.finishedAt === null ? {} : { finished_at: rfc3339(row.finishedAt) }),
   };
-}
-
-function parseEnv(entries: readonly string[] = []): Record<string, string> {
-  return Object.fromEntries(
-    entries.map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]),
-  );
 }
 
 async function* fromList<T>(items: Iterable<T>): AsyncGenerator<T> {

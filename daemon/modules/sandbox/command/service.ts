@@ -120,6 +120,7 @@ export class CommandService {
   /** Starts a command that belongs to its sandbox: it outlives the request and this process. */
   async startBackground(tenant: string, sandbox: string, request: CommandRequest): Promise<ExecutionRow> {
     const box = this.lifecycle.running(tenant, sandbox);
+    checkRequest(request);
     const row = this.newRow(box, 'background', request);
     const logPath = await this.logs.prepare(box.id, row.id);
     this.store.insert(row);
@@ -158,6 +159,11 @@ export class CommandService {
     const row = this.store.find(tenant, box.id, id);
     if (!row) throw fail('command_not_found', { id });
     return row;
+  }
+
+  /** What ran under an id; undefined for another tenant's, too. */
+  find(tenant: string, sandboxId: string, id: string): ExecutionRow | undefined {
+    return this.store.find(tenant, sandboxId, id);
   }
 
   list(
@@ -202,6 +208,7 @@ export class CommandService {
     begin: (id: string, spec: ExecSpec) => Promise<T>,
   ): Promise<Running<T>> {
     const box = this.lifecycle.running(tenant, sandbox);
+    checkRequest(request);
     const row = this.newRow(box, kind, request);
     this.store.insert(row);
     const process = await this.orForget(row, () => begin(box.id, specOf(row, request)));
@@ -292,7 +299,6 @@ export class CommandService {
   }
 
   private newRow(box: Sandbox, kind: ExecutionRow['kind'], request: CommandRequest): ExecutionRow {
-    checkRequest(request);
     const now = this.app.clock.now();
     return {
       id: newId(ID_PREFIX[kind] ?? 'cmd', now),
@@ -334,8 +340,16 @@ function specOf(row: ExecutionRow, { command, cwd, env, uid, gid }: CommandReque
 /** Takes bash when the image has it. */
 const LOGIN_SHELL = 'if command -v bash >/dev/null 2>&1; then exec bash -l; else exec sh -l; fi';
 
+/** What the kernel takes as one word (execve(2), MAX_ARG_STRLEN), with room for what is put before it. */
+const MAX_LINE = 130_000;
+
 function checkRequest({ command, cwd, env }: CommandRequest): void {
   if (command.includes('\0')) throw invalid({ field: 'command', description: 'must not hold a NUL byte' });
+  if (Buffer.byteLength(command) > MAX_LINE)
+    throw invalid({
+      field: 'command',
+      description: `must be at most ${MAX_LINE} bytes; longer ones go into a file, or to the stdin of a shell`,
+    });
   if (cwd !== undefined && !cwd.startsWith('/'))
     throw invalid({ field: 'cwd', description: 'must be an absolute path' });
   if (cwd?.includes('\0')) throw invalid({ field: 'cwd', description: 'must not hold a NUL byte' });

@@ -6,6 +6,9 @@ import { FilesService } from './service.ts';
 export type { BoxFile, BoxFiles, DirectoryEntry, FileStat, OpenMode } from './box-files.ts';
 export type { FilesService } from './service.ts';
 
+/** Events after which nothing is kept for a sandbox. */
+const ENDS = new Set(['stopping', 'terminating', 'terminated', 'failed']);
+
 /** Files: reading and changing them. `files` is what other rooms use of it. */
 export function createFilesRoom({
   app,
@@ -18,7 +21,7 @@ export function createFilesRoom({
     routes: fileRoutes(new FileOperations(files, driver, lifecycle)),
     start() {
       app.bus.on('sandbox.event', ({ type, sandboxId }) => {
-        if (type === 'stopping' || type === 'terminating') files.forget(sandboxId);
+        if (ENDS.has(type)) files.forget(sandboxId);
       });
     },
     stop: () => files.close(),

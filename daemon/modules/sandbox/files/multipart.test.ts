@@ -84,6 +84,13 @@ describe('a multipart body', () => {
     for await (const { name } of readMultipart(cut(new TextEncoder().encode(body), [5]), 'B', MANY))
       names.push(name);
     expect(names).toEqual(['a', 'b']);
+    const first: string[] = [];
+    for await (const { content } of readMultipart(cut(new TextEncoder().encode(body), [1]), 'B', MANY))
+      for await (const bytes of content) {
+        first.push(new TextDecoder().decode(bytes));
+        break;
+      }
+    expect(first).toEqual(['l']);
   });
 
   test.each([

@@ -38,7 +38,7 @@ export async function* readMultipart(
     await drain(source.until(delimiter));
     while (await isNext(source)) {
       const headers = await readHeaders(source);
-      const content = source.until(delimiter);
+      const content = keptOpen(source.until(delimiter));
       yield { ...describe(headers), content };
       await drain(content);
     }
@@ -88,6 +88,11 @@ function parameter(line: string, name: string): string | undefined {
   return quoted?.replace(/\\(["\\])/g, '$1') ?? plain;
 }
 
+/** A loop that is left early leaves the rest to be passed over. */
+function keptOpen(bytes: AsyncGenerator<Uint8Array>): AsyncIterable<Uint8Array> {
+  return { [Symbol.asyncIterator]: () => ({ next: () => bytes.next() }) };
+}
+
 async function drain(content: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const _ of content);
 }
@@ -124,57 +129,58 @@ class Source {
   }
 
   /** The bytes before a mark. The mark itself is passed over. Once at its end, it stays there. */
-  until(mark: Buffer): AsyncIterable<Uint8Array> {
-    let isDone = false;
-    const next = async (): Promise<IteratorResult<Uint8Array>> => {
-      while (!isDone) {
-        const at = this.kept.indexOf(mark);
-        if (at >= 0) {
-          isDone = true;
-          const bytes = this.kept.subarray(0, at);
-          this.kept = this.kept.subarray(at + mark.length);
-          if (bytes.length > 0) return { done: false, value: bytes };
-          break;
-        }
-        const sure = this.kept.length - mark.length + 1;
-        if (sure > 0) {
-          const bytes = this.kept.subarray(0, sure);
-          this.kept = this.kept.subarray(sure);
-          return { done: false, value: bytes };
-        }
-        await this.more();
-      }
-      return { done: true, value: undefined };
-    };
-    return { [Symbol.asyncIterator]: () => ({ next }) };
+  async *until(mark: Buffer): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      const at = this.kept.indexOf(mark);
+      const sure = at >= 0 ? at : this.kept.length - mark.length + 1;
+      const bytes = this.kept.subarray(0, Math.max(sure, 0));
+      this.kept = this.kept.subarray(at >= 0 ? at + mark.length : bytes.length);
+      if (bytes.length > 0) yield bytes;
+      if (at >= 0) return;
+      const before = await this.moreWithout(mark);
+      if (before.length > 0) yield before;
+    }
   }
 
   /** Passes over all that is left. */
   async skip(): Promise<void> {
-    while (!this.isOver) {
-      this.kept = Buffer.alloc(0);
-      await this.fill();
-    }
+    while (await this.next());
   }
 
   async cancel(): Promise<void> {
     if (!this.isOver) await this.reader.cancel().catch(() => undefined);
   }
 
-  private async more(): Promise<void> {
-    await this.fill();
-    if (this.isOver) throw broken('it ends before its last boundary');
+  /**
+   * Goes on with what arrives next. Bytes that were kept, too few to be the mark, are answered when the mark does not
+   * begin in them: what arrives is not copied.
+   */
+  private async moreWithout(mark: Buffer): Promise<Buffer> {
+    const [before, bytes] = [this.kept, await this.needed()];
+    const seam = Buffer.concat([before, bytes.subarray(0, mark.length)]);
+    const at = seam.indexOf(mark);
+    const isApart = bytes.length >= mark.length && (at < 0 || at >= before.length);
+    this.kept = isApart ? bytes : Buffer.concat([before, bytes]);
+    return isApart ? before : Buffer.alloc(0);
   }
 
-  private async fill(): Promise<void> {
+  private async more(): Promise<void> {
+    this.kept = Buffer.concat([this.kept, await this.needed()]);
+  }
+
+  private async needed(): Promise<Buffer> {
+    const bytes = await this.next();
+    if (!bytes) throw broken('it ends before its last boundary');
+    return bytes;
+  }
+
+  /** What arrives next; undefined at the end. Errors: body_too_large. */
+  private async next(): Promise<Buffer | undefined> {
     const { done, value } = await this.reader.read();
-    if (done) {
-      this.isOver = true;
-      return;
-    }
+    this.isOver = done;
+    if (!value) return undefined;
     this.read += value.length;
     if (this.read > this.limit) throw fail('body_too_large', { limit: this.limit });
-    const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-    this.kept = this.kept.length === 0 ? bytes : Buffer.concat([this.kept, bytes]);
+    return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   }
 }

@@ -106,7 +106,7 @@ export class FileOperations {
   }
 
   async makeDirectories(where: Where, wanted: ReadonlyMap<string, Permission>): Promise<void> {
-    for (const path of wanted.keys()) checkPath('path', path);
+    checkPaths([...wanted.keys()]);
     for (const [path, permission] of wanted) {
       const { user, owner } = await this.actor(where, path, permission);
       const files = await this.files(where, user);
@@ -117,7 +117,7 @@ export class FileOperations {
 
   /** Sets owners, groups and modes. Nothing is changed when a path is missing. */
   async setPermissions(where: Where, wanted: ReadonlyMap<string, Permission>): Promise<void> {
-    for (const path of wanted.keys()) checkPath('path', path);
+    checkPaths([...wanted.keys()]);
     const files = await this.files(where);
     for (const path of wanted.keys()) await files.stat(path);
     for (const [path, permission] of wanted) {
@@ -138,7 +138,7 @@ export class FileOperations {
     where: Where,
     wanted: Readonly<Record<string, Replacement>>,
   ): Promise<Record<string, number>> {
-    for (const path of Object.keys(wanted)) checkPath('path', path);
+    checkPaths(Object.keys(wanted));
     return replaceIn(await this.lanes(where), wanted);
   }
 
@@ -262,4 +262,10 @@ export class FileOperations {
   private async lanes(where: Where, user?: BoxUser): Promise<Lanes> {
     return { small: await this.files(where, user), large: () => this.files(where, user, 'large') };
   }
+}
+
+/** The paths of a body that maps them. Errors: invalid_argument, also when there are none. */
+function checkPaths(paths: readonly string[]): void {
+  if (paths.length === 0) throw invalid({ field: 'body', description: 'names no path' });
+  for (const path of paths) checkPath('path', path);
 }

@@ -1,7 +1,7 @@
 import type { BoxFile } from './box-files.ts';
+import { BLOCK } from './remote/batch.ts';
 
-/** Bytes that are asked for at once, and how many such questions are under way. */
-const BLOCK = 512 * 1024;
+/** How many questions for a block are under way. */
 const AHEAD = 3;
 
 /** Which bytes of a file. */

@@ -2,7 +2,7 @@ import { AppError } from '../../../../src/errors/app-error.ts';
 import type { FileStat } from './box-files.ts';
 import { makeDirectories, NO_OWNER, type Owner } from './make.ts';
 import { bare, below, parentOf } from './paths.ts';
-import { Batch, MAX_DATA } from './remote/batch.ts';
+import { Batch, BLOCK } from './remote/batch.ts';
 import { E, fileError } from './remote/errno.ts';
 import type { RemoteFile } from './remote/file.ts';
 import type { RemoteFiles } from './remote/files.ts';
@@ -12,9 +12,7 @@ const NEW_MODE = 0o644;
 /** Nobody else reads a file before it is whole. */
 const PART_MODE = 0o600;
 /** Blocks that are on their way into a box at once. */
-const AHEAD = 3;
-/** Contents up to this travel with all the calls that write them. */
-const SMALL = 512 * 1024;
+const AHEAD = 4;
 
 /** How a file is to be. */
 export interface NewFile {
@@ -45,11 +43,11 @@ export async function writeFile(
   const blocks = blocksOf(content)[Symbol.asyncIterator]();
   try {
     const first = await blocks.next();
-    const head = first.value ?? new Uint8Array(0);
-    const second: IteratorResult<Uint8Array> = first.done ? first : await blocks.next();
-    if (second.done && head.length <= SMALL) {
-      await writeSmall(small, place, head);
-      return head.length;
+    const second: IteratorResult<Block> = first.done ? first : await blocks.next();
+    if (second.done) {
+      const { parts, length } = first.value ?? { parts: [], length: 0 };
+      await writeSmall(small, place, { parts, length });
+      return length;
     }
     const list = [first, second].flatMap(({ done, value }) => (done ? [] : [value]));
     return await writeLarge(await lanes.large(), place, list, blocks);
@@ -97,12 +95,12 @@ async function targetOf(
 }
 
 /** All of it in one round trip. */
-async function writeSmall(files: RemoteFiles, place: Place, content: Uint8Array): Promise<void> {
+async function writeSmall(files: RemoteFiles, place: Place, { parts, length }: Block): Promise<void> {
   const batch = new Batch();
   const part = batch.path(place.part);
   const flags = O.WRITE | O.CREATE | O.EXCLUSIVE | O.NOFOLLOW | O.CLOEXEC;
   const fd = batch.call('openat', [AT_FDCWD, part, flags, PART_MODE], 0);
-  batch.call('pwrite', [fd, batch.bytes(content), content.length, 0], content.length);
+  batch.call('pwrite', [fd, batch.bytes(...parts), length, 0], length);
   addFinish(batch, fd, place, part);
   batch.call('close', [fd]);
   const reply = await files.server.run(batch);
@@ -117,8 +115,8 @@ async function writeSmall(files: RemoteFiles, place: Place, content: Uint8Array)
 async function writeLarge(
   files: RemoteFiles,
   place: Place,
-  first: readonly Uint8Array[],
-  rest: AsyncIterator<Uint8Array>,
+  first: readonly Block[],
+  rest: AsyncIterator<Block>,
 ): Promise<number> {
   const file = await files.open(place.part, { write: true, create: true, exclusive: true, mode: PART_MODE });
   try {
@@ -136,15 +134,11 @@ async function writeLarge(
 }
 
 /** Writes block after block, some of them on their way at once. */
-async function pour(
-  file: RemoteFile,
-  first: readonly Uint8Array[],
-  rest: AsyncIterator<Uint8Array>,
-): Promise<number> {
+async function pour(file: RemoteFile, first: readonly Block[], rest: AsyncIterator<Block>): Promise<number> {
   let size = 0;
   const underWay: Array<Promise<void>> = [];
-  const put = async (block: Uint8Array) => {
-    const writing = file.write(size, block);
+  const put = async (block: Block) => {
+    const writing = file.writeParts(size, block.parts);
     writing.catch(() => undefined);
     underWay.push(writing);
     size += block.length;
@@ -175,26 +169,26 @@ async function discard(files: RemoteFiles, place: Place, fd: number): Promise<vo
   await files.server.run(batch);
 }
 
-/** The content in blocks of at most MAX_DATA, small ones joined: each is a round trip. */
-async function* blocksOf(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let kept: Uint8Array[] = [];
+/** As much as travels in one round trip, in the parts that it came in. */
+interface Block {
+  readonly parts: readonly Uint8Array[];
+  readonly length: number;
+}
+
+async function* blocksOf(content: AsyncIterable<Uint8Array>): AsyncGenerator<Block> {
+  let parts: Uint8Array[] = [];
   let length = 0;
   for await (const bytes of content) {
     for (let at = 0; at < bytes.length; ) {
-      const part = bytes.subarray(at, at + MAX_DATA - length);
-      kept.push(part);
+      const part = bytes.subarray(at, at + BLOCK - length);
+      parts.push(part);
       length += part.length;
       at += part.length;
-      if (length < MAX_DATA) continue;
-      yield joined(kept);
-      kept = [];
+      if (length < BLOCK) continue;
+      yield { parts, length };
+      parts = [];
       length = 0;
     }
   }
-  if (length > 0) yield joined(kept);
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const [first] = parts;
-  return first && parts.length === 1 ? first : Buffer.concat(parts);
+  if (length > 0) yield { parts, length };
 }

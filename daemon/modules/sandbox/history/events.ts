@@ -8,7 +8,7 @@ import { type SandboxEventRow, sandboxEvents } from '../tables.ts';
 
 /** What happened, besides to whom. */
 export interface NewEvent {
-  /** `created`, `running`, `stopping`, `stopped`, `revived`, `terminated`, `failed`, `renewed`, `adopted`, `command.finished`. */
+  /** `created`, `running`, `stopping`, `stopped`, `revived`, `terminated`, `failed`, `renewed`, `adopted`, `network.changed`, `command.finished`. */
   readonly type: string;
   readonly message: string;
   readonly metadata?: Readonly<Record<string, unknown>>;

@@ -4,6 +4,7 @@ import type { SandboxEvents } from '../history/events.ts';
 import type { LifecycleService } from '../lifecycle/service.ts';
 import type { Sandbox } from '../tables.ts';
 import { maybeGone, noticeGone } from './gone.ts';
+import { otherWork } from './other-work.ts';
 import type { Usage } from './service.ts';
 import { type Reading, readingOf, usageOf } from './usage.ts';
 
@@ -120,7 +121,7 @@ export class Sampler {
     for (let i = 0; i < rows.length && !this.stopped; i += AT_ONCE) {
       const some = await Promise.all(rows.slice(i, i + AT_ONCE).map((row) => this.attempt(row, work)));
       results.push(...some.filter((result) => result !== undefined));
-      await new Promise((resolve) => setImmediate(resolve));
+      await otherWork();
     }
     return results;
   }

@@ -5,6 +5,7 @@ import type { LifecycleService } from '../lifecycle/service.ts';
 import { allows, wrongState } from '../lifecycle/states.ts';
 import type { Sandbox } from '../tables.ts';
 import { maybeGone, noticeGone } from './gone.ts';
+import { otherWork } from './other-work.ts';
 import { type Reading, readingOf, usageOf } from './usage.ts';
 
 /** What a sandbox uses. */
@@ -19,6 +20,8 @@ export interface Usage extends BoxStats {
 
 /** Two readings that are closer than this say little about the CPU. */
 const LEAST_GAP_US = 20_000;
+/** Boxes that are read before other work has its turn. */
+const AT_ONCE = 4;
 /** An older reading says nothing about now. */
 const MOST_GAP_US = 10 * SECOND_MS * 1_000;
 
@@ -53,10 +56,17 @@ export class StatsService {
 
   /** As `measureAll`, by id. */
   async measureEach(rows: readonly Sandbox[]): Promise<Map<string, Usage>> {
-    const measured = await Promise.allSettled(
-      rows.map(async (row) => [row.id, await this.usage(row)] as const),
-    );
-    return new Map(measured.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])));
+    const measuring: Array<Promise<readonly [string, Usage] | undefined>> = [];
+    for (const row of rows) {
+      measuring.push(
+        this.usage(row).then(
+          (usage) => [row.id, usage] as const,
+          () => undefined,
+        ),
+      );
+      if (measuring.length % AT_ONCE === 0) await otherWork();
+    }
+    return new Map((await Promise.all(measuring)).filter((one) => one !== undefined));
   }
 
   /** A sandbox that runs. Errors: sandbox_not_found, sandbox_wrong_state. */

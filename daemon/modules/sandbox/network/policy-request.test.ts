@@ -48,7 +48,11 @@ describe('a policy', () => {
     ['a cloud’s credentials', { networkAllowCidrs: ['169.254.169.254/32'] }, ['networkAllowCidrs[0]']],
     ['what holds those', { networkAllowCidrs: ['168.0.0.0/8'] }, ['networkAllowCidrs[0]']],
     ['a private network', { networkAllowCidrs: ['10.0.0.0/8'] }, ['networkAllowCidrs[0]']],
-    ['no name', { networkAllowHosts: ['a.test', 'a..test', '*'] }, ['networkAllowHosts[1]', 'networkAllowHosts[2]']],
+    [
+      'no name',
+      { networkAllowHosts: ['a.test', 'a..test', '*'] },
+      ['networkAllowHosts[1]', 'networkAllowHosts[2]'],
+    ],
     ['an address as a name', { networkAllowHosts: ['8.8.8.8'] }, ['networkAllowHosts[0]']],
     ['localhost', { networkAllowHosts: ['a.localhost'] }, ['networkAllowHosts[0]']],
     ['an unknown preset', { networkAllowHosts: ['@everything'] }, ['networkAllowHosts[0]']],
@@ -120,14 +124,14 @@ describe('a host of a whitelist', () => {
         if (!host) return;
         const only = { ...policyOf('whitelist'), allowHosts: [host] };
         const below = { ...policyOf('whitelist'), allowHosts: [`*.${host}`] };
-        expect([allowsName(only, host), allowsName(only, `x${host}`), allowsName(only, `x.${host}`)]).toEqual([
-          true,
-          false,
-          false,
-        ]);
-        expect([allowsName(below, host), allowsName(below, `x${host}`), allowsName(below, `x.${host}`)]).toEqual(
-          [false, false, true],
+        expect([allowsName(only, host), allowsName(only, `x${host}`), allowsName(only, `x.${host}`)]).toEqual(
+          [true, false, false],
         );
+        expect([
+          allowsName(below, host),
+          allowsName(below, `x${host}`),
+          allowsName(below, `x.${host}`),
+        ]).toEqual([false, false, true]);
       }),
     );
   });

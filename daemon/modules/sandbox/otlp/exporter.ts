@@ -2,6 +2,7 @@ import { SECOND_MS } from '../../../../src/kit/time.ts';
 import type { App } from '../../../app.ts';
 import type { SandboxEvents } from '../history/events.ts';
 import type { LifecycleService } from '../lifecycle/service.ts';
+import { otherWork } from '../metrics/other-work.ts';
 import type { Sample } from '../metrics/sampler.ts';
 import { Lane, type Tally } from './lane.ts';
 import type { ResourceSpans, Span } from './messages.ts';
@@ -34,7 +35,7 @@ export class OtlpExporter {
   readonly tally: Tally = { sent: 0, dropped: 0 };
   private readonly exports = new Map<string, Export>();
   private timer: Timer | undefined;
-  private closing: Array<Promise<void>> = [];
+  private readonly closing = new Set<Promise<void>>();
 
   constructor(
     private readonly app: App,
@@ -47,13 +48,19 @@ export class OtlpExporter {
   }
 
   start(): void {
-    for (const tenant of this.settings.enabledTenants()) this.refresh(tenant);
+    for (const tenant of this.settings.enabledTenants()) {
+      try {
+        this.refresh(tenant);
+      } catch (error) {
+        this.app.log.warn('figures are not exported: the settings cannot be read', { tenant, error });
+      }
+    }
   }
 
   async stop(): Promise<void> {
     clearTimeout(this.timer);
     await this.flush();
-    for (const { lane } of this.exports.values()) this.closing.push(lane.close(GRACE_MS));
+    for (const { lane } of this.exports.values()) this.close(lane, GRACE_MS);
     this.exports.clear();
     await Promise.all(this.closing);
   }
@@ -85,8 +92,13 @@ export class OtlpExporter {
     } else if (destination?.enabled) this.exports.set(tenant, this.open(tenant, destination));
     else if (known) {
       this.exports.delete(tenant);
-      this.closing = [known.lane.close(0)];
+      this.close(known.lane, 0);
     }
+  }
+
+  private close(lane: Lane, graceMs: number): void {
+    const closed = lane.close(graceMs).finally(() => this.closing.delete(closed));
+    this.closing.add(closed);
   }
 
   private open(tenant: string, destination: Destination): Export {
@@ -145,8 +157,4 @@ export class OtlpExporter {
       return row ? [toResourceSpans(row, spans, labels)] : [];
     });
   }
-}
-
-function otherWork(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,4 +1,4 @@
-import { asAppError } from '../../../../src/errors/app-error.ts';
+import { AppError } from '../../../../src/errors/app-error.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../../src/kit/time.ts';
 import type { Outbound } from '../../../outbound/outbound.ts';
 import type { Signal } from './messages.ts';
@@ -12,6 +12,14 @@ const LONGEST_PAUSE_MS = 5 * MINUTE_MS;
 
 /** Answers that say: try again (OTLP 1.x, Retryable Response Codes). */
 const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+/** Failures of a call that may be over the next time. */
+const PASSING: ReadonlySet<string> = new Set([
+  'upstream_failed',
+  'upstream_timeout',
+  'cancelled',
+  'unavailable',
+]);
 
 /** What became of one request. */
 export interface Outcome {
@@ -48,14 +56,16 @@ export async function send(
     const answer = await readSome(response);
     return await judge(url, response, answer);
   } catch (error) {
-    const { code, message } = asAppError(error);
-    return { kind: code === 'outbound_refused' ? 'refused' : 'later', message };
+    const isLasting = error instanceof AppError && !PASSING.has(error.code);
+    const message = error instanceof AppError ? error.message : `${url} broke off its answer.`;
+    return { kind: isLasting ? 'refused' : 'later', message };
   }
 }
 
 /** The address of a signal: its path is added to that of the endpoint (OTLP exporter, Endpoint URLs for OTLP/HTTP). */
 export function urlOf(endpoint: string, signal: Signal): string {
-  return `${endpoint.replace(/\/+$/, '')}/v1/${signal}`;
+  const { origin, pathname } = new URL(endpoint);
+  return `${origin}${pathname.replace(/\/+$/, '')}/v1/${signal}`;
 }
 
 async function judge(url: string, response: Response, answer: Uint8Array): Promise<Outcome> {

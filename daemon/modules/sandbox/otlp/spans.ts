@@ -4,39 +4,42 @@ import type { Sandbox, SandboxEventRow } from '../tables.ts';
 import { attributes, nanos, type ResourceSpans, type Span } from './messages.ts';
 import { resourceOf, SCOPE } from './resource.ts';
 
-/** Events that only say that something begins: what they began is told when it ended. */
-const BEGINNINGS: ReadonlySet<string> = new Set([
-  'created',
-  'stopping',
-  'reviving',
-  'restoring',
-  'archiving',
-  'terminating',
-]);
-
-/** The work that an event ends, and the events that may have begun it. */
-const WORK: Readonly<Record<string, { readonly name: string; readonly begunBy: readonly string[] }>> = {
-  running: { name: 'create', begunBy: ['created'] },
-  stopped: { name: 'stop', begunBy: ['stopping'] },
-  revived: { name: 'revive', begunBy: ['reviving'] },
-  restored: { name: 'restore', begunBy: ['restoring'] },
-  archived: { name: 'archive', begunBy: ['archiving'] },
-  terminated: { name: 'terminate', begunBy: ['terminating'] },
-  failed: { name: 'fail', begunBy: [] },
-  'command.finished': { name: 'command', begunBy: [] },
+/** Events that only say that work begins, and the work: what came of it is told when it ended. */
+const BEGUN: Readonly<Record<string, string>> = {
+  created: 'create',
+  stopping: 'stop',
+  reviving: 'revive',
+  restoring: 'restore',
+  archiving: 'archive',
+  terminating: 'terminate',
 };
 
+/** Events that end work, and the work when nothing has begun it here. */
+const ENDED: Readonly<Record<string, string>> = {
+  running: 'create',
+  stopped: 'stop',
+  revived: 'revive',
+  archived: 'archive',
+  terminated: 'terminate',
+  failed: 'failed',
+  error: 'error',
+};
+
+const WORK = [...Object.keys(BEGUN), ...Object.keys(ENDED)];
+
 /** The span that an event is; undefined for one that only begins something. */
-export function toSpan(event: SandboxEventRow, events: SandboxEvents): Span | undefined {
-  if (BEGINNINGS.has(event.type)) return undefined;
-  const { name, begunBy } = WORK[event.type] ?? { name: event.type, begunBy: [] };
+export function toSpan(event: SandboxEventRow, events: Pick<SandboxEvents, 'lastOf'>): Span | undefined {
+  if (BEGUN[event.type]) return undefined;
   const exitCode = numberOf(event.metadata.exitCode);
   const error = event.error ?? (exitCode ? `exit status ${exitCode}` : undefined);
+  const begin = beginOf(event, events);
   return {
     ...idsOf(event),
-    name: `sandbox.${name}`,
+    name: `sandbox.${(begin && BEGUN[begin.type]) ?? ENDED[event.type] ?? NAMES[event.type] ?? event.type}`,
     kind: 1,
-    startTimeUnixNano: nanos(beginOf(event, begunBy, events)),
+    startTimeUnixNano: nanos(
+      event.createdAt - (event.durationMs ?? event.createdAt - (begin ?? event).createdAt),
+    ),
     endTimeUnixNano: nanos(event.createdAt),
     attributes: attributes({
       'svc.event.id': event.id,
@@ -47,6 +50,9 @@ export function toSpan(event: SandboxEventRow, events: SandboxEvents): Span | un
     status: error === undefined ? { code: 1 } : { code: 2, message: error },
   };
 }
+
+/** Other events whose span has a name of its own. */
+const NAMES: Readonly<Record<string, string>> = { 'command.finished': 'command' };
 
 /** Spans of one sandbox as OTLP has them. */
 export function toResourceSpans(
@@ -84,11 +90,11 @@ function idsOf(event: SandboxEventRow): Pick<Span, 'traceId' | 'spanId'> {
   return { traceId: new Uint8Array(hash.subarray(0, 16)), spanId: new Uint8Array(hash.subarray(16, 24)) };
 }
 
-function beginOf(event: SandboxEventRow, begunBy: readonly string[], events: SandboxEvents): number {
-  if (event.durationMs !== null) return event.createdAt - event.durationMs;
-  const begin =
-    begunBy.length > 0 ? events.lastOf(event.tenant, event.sandboxId, begunBy, event.id) : undefined;
-  return begin?.createdAt ?? event.createdAt;
+/** The event that began the work that this one ends. */
+function beginOf(event: SandboxEventRow, events: Pick<SandboxEvents, 'lastOf'>): SandboxEventRow | undefined {
+  if (!ENDED[event.type]) return undefined;
+  const before = events.lastOf(event.tenant, event.sandboxId, WORK, event.id);
+  return before && BEGUN[before.type] ? before : undefined;
 }
 
 function numberOf(value: unknown): number | undefined {

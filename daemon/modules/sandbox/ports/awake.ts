@@ -1,10 +1,13 @@
 import { fail } from '../../../../src/errors/app-error.ts';
 import { SECOND_MS } from '../../../../src/kit/time.ts';
+import type { CommandService } from '../command/service.ts';
 import type { SandboxDriver } from '../drivers/driver.ts';
 import type { LifecycleService } from '../lifecycle/service.ts';
 import type { State } from '../lifecycle/states.ts';
 import { wrongState } from '../lifecycle/states.ts';
 import type { Sandbox } from '../tables.ts';
+import type { PortStore } from './store.ts';
+import type { SandboxPort } from './tables.ts';
 
 /** States that end by themselves in a sandbox that runs. */
 const ON_THE_WAY: readonly State[] = ['pending', 'creating', 'reviving'];
@@ -21,18 +24,20 @@ export class Awake {
   constructor(
     private readonly lifecycle: LifecycleService,
     private readonly driver: SandboxDriver,
+    private readonly commands: CommandService,
+    private readonly store: PortStore,
   ) {}
 
   /**
    * Resolves when the sandbox runs, and after a waking when the port answers. A sleeping one is woken when it was made
-   * with `wakeOnRequest`. Errors: sandbox_wrong_state, nothing_listens, and what reviving throws.
+   * with `wakeOnRequest`, or the port has a wake command. Errors: sandbox_wrong_state, nothing_listens, and what reviving throws.
    */
-  async running(sandbox: Sandbox, port: number): Promise<void> {
+  async running(sandbox: Sandbox, { port, wakeCommand }: SandboxPort): Promise<void> {
     if (sandbox.state === 'running') {
       this.lifecycle.touch(sandbox.id);
       return;
     }
-    const mayWake = sandbox.state === 'sleeping' && sandbox.config.wakeOnRequest === true;
+    const mayWake = sandbox.state === 'sleeping' && (sandbox.config.wakeOnRequest || wakeCommand !== null);
     if (!mayWake && !ON_THE_WAY.includes(sandbox.state)) throw wrongState(sandbox.id, sandbox.state, 'use');
     await (mayWake ? this.wake(sandbox) : this.untilRunning(sandbox));
     this.lifecycle.touch(sandbox.id);
@@ -42,12 +47,15 @@ export class Awake {
   private wake({ tenant, id }: Sandbox): Promise<void> {
     const before = this.waking.get(id);
     if (before) return before;
-    const waking = this.lifecycle
-      .revive(tenant, id)
-      .then(() => undefined)
-      .finally(() => this.waking.delete(id));
+    const waking = this.reviveAndStart(tenant, id).finally(() => this.waking.delete(id));
     this.waking.set(id, waking);
     return waking;
+  }
+
+  private async reviveAndStart(tenant: string, id: string): Promise<void> {
+    await this.lifecycle.revive(tenant, id);
+    for (const { wakeCommand } of this.store.exposed(tenant, id))
+      if (wakeCommand !== null) await this.commands.startBackground(tenant, id, { command: wakeCommand });
   }
 
   private async untilRunning({ tenant, id }: Sandbox): Promise<void> {

@@ -37,6 +37,7 @@ export async function detectListeners(init: number): Promise<Detected[]> {
 async function ownersOf(init: number, inodes: ReadonlySet<string>): Promise<Map<string, Owner>> {
   const owners = new Map<string, Owner>();
   const network = await linkOf(`/proc/${init}/ns/net`);
+  if (network === '') return owners;
   const depth = (await nestedPids(init)).length;
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).slice(0, MAX_PROCESSES);
   const look = async (pid: string) => {

@@ -14,14 +14,14 @@ import { Visits } from './visits.ts';
 const ENDS = new Set(['stopping', 'stopped', 'terminating', 'terminated', 'failed']);
 
 /** Ports of sandboxes: found, given an address, opened to browsers, and reached by their owners. */
-export function createPortsRoom({ app, driver, lifecycle, events, port }: RoomContext): Room {
+export function createPortsRoom({ app, driver, lifecycle, commands, events, port }: RoomContext): Room {
   const store = new PortStore(app.db);
   const addresses = new PreviewAddresses(app.config, port);
   const tokens = new PreviewTokens(app.secrets);
   const visits = new Visits();
   const agent = new BoxAgent(driver);
   const ports = new PortService({ app, driver, lifecycle, events, store, addresses, tokens, visits });
-  const awake = new Awake(lifecycle, driver);
+  const awake = new Awake(lifecycle, driver, commands, store);
   const site: HostedSite = new PreviewSite({ app, driver, ports, addresses, tokens, visits, awake, agent });
   let unsubscribe: (() => void) | undefined;
   return {

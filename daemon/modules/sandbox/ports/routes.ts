@@ -16,9 +16,13 @@ export function portRoutes(ports: PortService, visits: Visits): Route[] {
     ListExposedPorts: ({ caller, params }) => ({
       ports: ports.list(caller.tenant, params.sessionId).map(toMapping),
     }),
-    ExposePort: ({ caller, params, body: { port, protocol } }) => {
+    ExposePort: ({ caller, params, body: { port, protocol, wakeCommand } }) => {
       if (port === undefined) throw invalid({ field: 'port', description: 'is required' });
-      return { mapping: toMapping(ports.expose(caller, params.sessionId, port, protocol || 'http')) };
+      return {
+        mapping: toMapping(
+          ports.expose(caller, params.sessionId, port, { protocol: protocol || 'http', wakeCommand }),
+        ),
+      };
     },
     DetectListeningPorts: async ({ caller, params }) => {
       const { found, exposed } = await ports.detect(caller.tenant, params.sessionId);
@@ -33,12 +37,17 @@ export function portRoutes(ports: PortService, visits: Visits): Route[] {
       const { url, expiresAt } = ports.sign(caller, params.sandboxId, body.port, seconds);
       return { url, expires_at: rfc3339(expiresAt) };
     },
-    ConnectSandboxPort: async ({ caller, params, request }) => {
-      requireUpgrade(request);
-      const { id, connection } = await ports.connect(caller.tenant, params.sandboxId, params.port);
-      const session: TunnelSession = new TunnelSession(connection, () => leave());
-      const leave = visits.enter(id, params.port, () => session.finish(1001, 'the sandbox stopped'));
-      return session;
+    ConnectSandboxPort: async ({ caller, params: { sandboxId, port }, request }) => {
+      const { id, connection } = await ports.connect(caller.tenant, sandboxId, port);
+      try {
+        requireUpgrade(request);
+        const session = new TunnelSession(connection);
+        session.onClosed = visits.enter(id, port, () => session.finish(1001, 'the sandbox stopped'));
+        return session;
+      } catch (error) {
+        connection.destroy();
+        throw error;
+      }
     },
   });
 }

@@ -15,6 +15,8 @@ import type { SandboxPort } from './tables.ts';
 import type { PreviewTokens } from './token.ts';
 import type { Visits } from './visits.ts';
 
+/** Longest command that starts a server after a waking. */
+const MAX_COMMAND = 4_096;
 /** Most ports of one sandbox that have an address. */
 const MAX_PORTS = 64;
 /** Addresses that are kept in memory. */
@@ -30,6 +32,13 @@ export interface PortParts {
   readonly addresses: PreviewAddresses;
   readonly tokens: PreviewTokens;
   readonly visits: Visits;
+}
+
+/** How a port is exposed. */
+export interface Exposure {
+  readonly protocol: string;
+  /** Runs in the sandbox when a visitor has woken it, which it thereby may; '' takes it away. */
+  readonly wakeCommand?: string;
 }
 
 /** A port and the sandbox that it is of. */
@@ -59,17 +68,25 @@ export class PortService {
   }
 
   /**
-   * Gives a port an address under which anybody reaches it who knows it. Asked again, it answers the same one.
+   * Gives a port an address under which anybody reaches it who knows it. Asked again, it answers the same one, with the
+   * new wake command if one is given.
    * Errors: sandbox_not_found, sandbox_wrong_state, invalid_argument, resource_exhausted.
    */
-  expose(caller: Caller, idOrName: string, port: number, protocol: string): Mapping {
+  expose(caller: Caller, idOrName: string, port: number, { protocol, wakeCommand }: Exposure): Mapping {
     if (protocol !== 'http') throw invalid({ field: 'protocol', description: 'must be http' });
+    if (wakeCommand !== undefined && (wakeCommand.length > MAX_COMMAND || wakeCommand.includes('\0')))
+      throw invalid({
+        field: 'wakeCommand',
+        description: `must be text of at most ${MAX_COMMAND} characters`,
+      });
     const sandbox = this.living(caller.tenant, idOrName);
     const { store, events, app } = this.parts;
-    if (store.find(caller.tenant, sandbox.id, port)?.exposed) return this.known(sandbox, port);
+    const before = store.find(caller.tenant, sandbox.id, port);
+    const command = wakeCommand === undefined ? (before?.wakeCommand ?? null) : wakeCommand || null;
+    if (before?.exposed && before.wakeCommand === command) return this.known(sandbox, port);
     const event = { type: 'port.exposed', message: `Port ${port} has an address`, metadata: { port } };
     events.record(caller.tenant, sandbox.id, event, () => {
-      this.ensure(sandbox, port, true);
+      this.ensure(sandbox, port, true, command);
       const { tenant, actor } = caller;
       app.audit.record({
         tenant,
@@ -108,7 +125,7 @@ export class PortService {
       const details = { port, seconds };
       const { tenant, actor } = caller;
       app.audit.record({ tenant, actor, action: 'sandbox.preview_link', target: sandbox.id, details });
-      return this.ensure(sandbox, port, false);
+      return this.ensure(sandbox, port, false, null);
     });
     const expiresAt = Math.floor(app.clock.now() / SECOND_MS + seconds) * SECOND_MS;
     const address = addresses.url({ port, token: tokens.address(row.nonce) });
@@ -170,7 +187,7 @@ export class PortService {
     return { ...open, subdomain: addresses.label(label), url: addresses.url(label) };
   }
 
-  private ensure(sandbox: Sandbox, port: number, exposed: boolean): SandboxPort {
+  private ensure(sandbox: Sandbox, port: number, exposed: boolean, wakeCommand: string | null): SandboxPort {
     const { store, tokens, app } = this.parts;
     const { id: sandboxId, tenant } = sandbox;
     if (!store.find(tenant, sandboxId, port) && store.count(tenant, sandboxId) >= MAX_PORTS)
@@ -186,6 +203,7 @@ export class PortService {
       port,
       protocol: 'http',
       exposed,
+      wakeCommand,
       nonce,
       tokenHash,
       createdAt,

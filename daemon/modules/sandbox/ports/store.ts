@@ -24,7 +24,9 @@ export class PortStore {
 
   /** Writes a port, unless the sandbox has it already. Answers the row that is there then. */
   ensure(row: NewSandboxPort): SandboxPort {
-    const change = row.exposed ? { exposed: true } : { protocol: sql`protocol` };
+    const change = row.exposed
+      ? { exposed: true, wakeCommand: row.wakeCommand }
+      : { protocol: sql`protocol` };
     return this.db.sql
       .insert(sandboxPorts)
       .values(row)

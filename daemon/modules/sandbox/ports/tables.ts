@@ -9,6 +9,8 @@ export const sandboxPorts = sqliteTable('sandbox_ports', {
   protocol: text({ enum: ['http'] }).notNull(),
   /** Whether who knows the address may open it; otherwise a signed token is needed too. */
   exposed: integer({ mode: 'boolean' }).notNull(),
+  /** Runs in the sandbox when a visitor has woken it. */
+  wakeCommand: text('wake_command'),
   /** The address's token is made of this and the instance's key: the table alone does not give it away. */
   nonce: text().notNull(),
   tokenHash: text('token_hash').notNull(),

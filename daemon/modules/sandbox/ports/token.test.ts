@@ -14,6 +14,7 @@ const row: SandboxPort = {
   port: 3000,
   protocol: 'http',
   exposed: false,
+  wakeCommand: null,
   nonce: 'aa',
   tokenHash: '',
   createdAt: 0,

@@ -12,11 +12,10 @@ export class TunnelSession implements SocketSession {
   private socket: SocketWriter | undefined;
   private isOver = false;
 
-  /** `leave` is called once, when it is over. */
-  constructor(
-    private readonly connection: Connection,
-    private readonly leave: () => void,
-  ) {}
+  /** Called once, when it is over. */
+  onClosed: () => void = () => {};
+
+  constructor(private readonly connection: Connection) {}
 
   open(socket: SocketWriter): void {
     this.socket = socket;
@@ -40,7 +39,7 @@ export class TunnelSession implements SocketSession {
   closed(): void {
     this.isOver = true;
     this.connection.destroy();
-    this.leave();
+    this.onClosed();
   }
 
   /** Ends it from this side. */
@@ -49,7 +48,7 @@ export class TunnelSession implements SocketSession {
     this.isOver = true;
     this.connection.destroy();
     if (this.socket) this.socket.close(code, reason);
-    else this.leave();
+    else this.onClosed();
   }
 
   private async pump(socket: SocketWriter): Promise<void> {

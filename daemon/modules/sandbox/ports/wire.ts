@@ -13,6 +13,7 @@ export function toMapping({ row, sandbox, subdomain, url }: Mapping): Value<type
     protocol: row.protocol,
     subdomain,
     url,
+    wakeCommand: row.wakeCommand ?? undefined,
     status: sandbox.state === 'running' ? 'active' : 'inactive',
     createdAt: rfc3339(row.createdAt),
   };

@@ -19,6 +19,8 @@ export const MAKE_JOB = 'snapshot.make';
 
 /** A snapshot that nobody uses for so long is put aside (spec, Limits: 2 weeks). */
 const UNUSED_MS = 14 * DAY_MS;
+/** Snapshots of one tenant. */
+const MOST = 500;
 const NAME = /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}$/;
 const INTERRUPTED = 'svc was interrupted while the snapshot was being made';
 
@@ -61,6 +63,10 @@ export class SnapshotService implements Ingredient {
     const row = this.newRow(tenant, name, image ?? this.imageName(tenant, source), source);
     this.app.db.transaction(() => {
       if (this.store.find(tenant, name)) throw fail('already_exists', { what: 'snapshot', id: name });
+      if (this.store.list(tenant, { limit: 1, offset: 0 }).total >= MOST)
+        throw fail('resource_exhausted', {
+          message: `There are ${MOST} snapshots already. Remove one first.`,
+        });
       this.store.insert(row);
       this.app.jobs.add({ kind: MAKE_JOB, tenant, payload: { snapshotId: row.id }, maxAttempts: 1 });
     });

@@ -25,6 +25,11 @@ export class Connections {
     return this.open.size;
   }
 
+  /** Whether somebody is in a sandbox. */
+  has(sandboxId: string): boolean {
+    return [...this.open].some(({ entry }) => entry.sandboxId === sandboxId);
+  }
+
   add(connection: OpenConnection): void {
     this.open.add(connection);
   }

@@ -1,12 +1,17 @@
+import { AppError } from '../../../../src/errors/app-error.ts';
 import { isId } from '../../../../src/kit/id.ts';
 import type { Clock } from '../../../../src/kit/time.ts';
 import type { LifecycleService } from '../lifecycle/service.ts';
+import type { State } from '../lifecycle/states.ts';
 import type { Sandbox } from '../tables.ts';
 import type { Entry } from './connections.ts';
 import type { SshGrants } from './grants.ts';
 import type { SshStore } from './store.ts';
-import { requireSsh } from './switch.ts';
+import { canWake, requireSsh } from './switch.ts';
 import type { SshTokens } from './tokens.ts';
+
+/** States that end in a sandbox that runs, by what somebody else does just now. */
+const ON_THE_WAY: readonly State[] = ['pending', 'creating', 'reviving'];
 
 /** Decides who gets into which sandbox, and whether whoever is in may stay. */
 export class Door {
@@ -61,22 +66,26 @@ export class Door {
   }
 
   /**
-   * The sandbox of an entry, running; one that wakes on request is woken.
+   * The sandbox of an entry, running; one that wakes on request is woken, and one that is on the way is waited for.
    * Errors: sandbox_not_found, ssh_disabled, sandbox_wrong_state.
    */
   async use({ tenant, sandboxId }: Entry): Promise<Sandbox> {
     const box = this.lifecycle.get(tenant, sandboxId);
     requireSsh(box);
-    if (box.state === 'sleeping' && wakes(box)) return this.lifecycle.revive(tenant, sandboxId);
+    if (canWake(box)) await this.wake(box);
+    else if (ON_THE_WAY.includes(box.state)) await this.lifecycle.exclusively(tenant, box.id, async () => {});
     return this.lifecycle.running(tenant, sandboxId);
+  }
+
+  /** Several sessions may come at once: for whoever comes second it is awake already. */
+  private async wake({ tenant, id }: Sandbox): Promise<void> {
+    await this.lifecycle.revive(tenant, id).catch((error: unknown) => {
+      if (!(error instanceof AppError) || error.code !== 'sandbox_wrong_state') throw error;
+    });
   }
 
   private find(tenant: string, sandbox: string): Sandbox | undefined {
     const box = this.lifecycle.store.find(tenant, sandbox);
     return box?.state === 'terminated' ? undefined : box;
   }
-}
-
-function wakes({ config }: Sandbox): boolean {
-  return 'wakeOnRequest' in config && config.wakeOnRequest === true;
 }

@@ -52,6 +52,7 @@ export function createSshRoom(context: RoomContext, { people, openFiles }: SshNe
   };
   return {
     routes: sshRoutes({ app, lifecycle, server, tokens, grants, keys, toggle }),
+    isBusy: (id) => connections.has(id),
     start() {
       app.bus.on('sandbox.event', ({ tenant, sandboxId, type }) => {
         const reason = endings[type];

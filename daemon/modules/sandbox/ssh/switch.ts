@@ -10,6 +10,11 @@ export function requireSsh(box: Sandbox): void {
   if (!box.config.sshEnabled) throw fail('ssh_disabled', { id: box.name || box.id });
 }
 
+/** Whether a sandbox sleeps and is woken by whoever comes. */
+export function canWake({ state, config }: Sandbox): boolean {
+  return state === 'sleeping' && config.wakeOnRequest === true;
+}
+
 /** Turns SSH into a sandbox on and off. */
 export class SshSwitch {
   constructor(

@@ -7,7 +7,7 @@ import type { LifecycleService } from '../lifecycle/service.ts';
 import type { Connections } from './connections.ts';
 import { atLeast, type People, userOf } from './people.ts';
 import type { SshStore } from './store.ts';
-import { requireSsh } from './switch.ts';
+import { canWake, requireSsh } from './switch.ts';
 import type { SshTokenRow } from './tables.ts';
 
 /** Minutes of a token that asks for none (spec, SSH). */
@@ -36,12 +36,13 @@ export class SshTokens {
   ) {}
 
   /**
-   * Makes a token. Errors: sandbox_not_found, sandbox_wrong_state, failed_precondition (SSH is off),
+   * Makes a token for a sandbox that runs, or is woken by whoever comes. Errors: sandbox_not_found, sandbox_wrong_state, failed_precondition (SSH is off),
    * resource_exhausted.
    */
   create(caller: Caller, sandbox: string, minutes: number): MadeToken {
-    const box = this.lifecycle.running(caller.tenant, sandbox);
+    const box = this.lifecycle.get(caller.tenant, sandbox);
     requireSsh(box);
+    if (!canWake(box)) this.lifecycle.running(caller.tenant, box.id);
     const now = this.app.clock.now();
     const secret = PREFIX + newSecret();
     const { tenant, actor } = caller;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { readlinkSync } from 'node:fs';
+import { readdirSync, readlinkSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { AppError } from '../../../../../src/errors/app-error.ts';
 import type { Connection, Execution } from '../driver.ts';
@@ -111,6 +111,20 @@ export function portRules(scene: Scene): void {
         const error = await scene.driver.dial(id, port).catch((error: unknown) => error);
         expect(error).toMatchObject({ code: 'failed_precondition' });
       });
+    });
+
+    test('connections that are over leave no descriptor behind', async () => {
+      const server = await serve(scene, scene.box, 'cat');
+      const count = () => readdirSync('/proc/self/fd').length;
+      const before = count();
+      for (let i = 0; i < 40; i++) {
+        const connection = await scene.driver.dial(scene.box, server.port);
+        if (i % 2 === 0) connection.destroy();
+        else await everything(connection.end('x'));
+        await scene.driver.dial(scene.box, 1).catch(() => undefined);
+      }
+      expect(await settle(async () => count() <= before + 2, true)).toBe(true);
+      await server.stop();
     });
 
     test('the daemon stays in its own network', async () => {

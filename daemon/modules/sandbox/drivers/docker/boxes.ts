@@ -83,23 +83,25 @@ export class Boxes {
     const { exchange, callProgram } = this.folder(spec.id);
     const { names, engine, stages } = this.parts;
     checkMounts(spec.mounts ?? []);
-    const mounts = stages.open(spec.id, spec.mounts ?? []);
-    const parts = {
-      names,
-      spec: { ...spec, mounts },
-      imageId,
-      workDir,
-      network: network.name,
-      isGuarded: network.guarded,
-      exchange,
-      callProgram,
-      host,
-    };
-    return engine.client.createContainer(containerConfig(parts)).catch(async (error) => {
+    try {
+      const mounts = stages.open(spec.id, spec.mounts ?? []);
+      const parts = {
+        names,
+        spec: { ...spec, mounts },
+        imageId,
+        workDir,
+        network: network.name,
+        isGuarded: network.guarded,
+        exchange,
+        callProgram,
+        host,
+      };
+      return await engine.client.createContainer(containerConfig(parts));
+    } catch (error) {
       if (hasStatus(error, 409)) throw fail('already_exists', { what: 'box', id: spec.id });
       await stages.close(spec.id);
       throw error;
-    });
+    }
   }
 
   /** Starts a stopped box with the environment, limits and network of `spec`; one that runs stays as it is. */

@@ -1,5 +1,5 @@
 import { closeSync, mkdirSync, readdirSync, rmdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fail } from '../../../../../src/errors/app-error.ts';
 import type { BoxMount } from '../driver.ts';
 import { openMounted } from '../host/mounted-folder.ts';
@@ -38,7 +38,7 @@ export class Stages {
       if (isMounted(path)) await run(['umount', path]).catch(() => run(['umount', '--lazy', path]));
       rmdirSync(path);
     }
-    if (namesIn(this.root).includes(id)) rmdirSync(dir);
+    for (const empty of [dir, this.root, dirname(this.root)]) removeEmpty(empty);
   }
 
   /** The boxes for which something is held. */
@@ -62,6 +62,15 @@ export class Stages {
       closeSync(fd);
     }
     return path;
+  }
+}
+
+/** Others may have something in it, or it may be gone: both are fine. */
+function removeEmpty(dir: string): void {
+  try {
+    rmdirSync(dir);
+  } catch {
+    // It stays.
   }
 }
 

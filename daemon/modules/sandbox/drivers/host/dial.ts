@@ -4,13 +4,7 @@ import { fail } from '../../../../../src/errors/app-error.ts';
 import { streamOf } from './connection.ts';
 import { listenersOf } from './listeners.ts';
 import { isAlive, type ProcessMark } from './process.ts';
-import {
-  connectSocket,
-  enterNetwork,
-  makeStreamSocket,
-  type SocketAddress,
-  SyscallError,
-} from './syscalls.ts';
+import { connectSocket, makeSocketInNetwork, type SocketAddress, SyscallError } from './syscalls.ts';
 
 const LOOPBACK = new Uint8Array([127, 0, 0, 1]);
 const LOOPBACK_V6 = new Uint8Array([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
@@ -72,35 +66,17 @@ async function untilConnected(fd: number, address: SocketAddress): Promise<void>
   }
 }
 
-/**
- * A socket keeps the network in which it was made, and networks belong to threads: this thread goes in, makes it and
- * comes back before anything else of the program runs.
- */
+/** A socket in the network of a process. */
 function socketInNetworkOf(mark: ProcessMark, family: 4 | 6): number {
   home ??= openSync('/proc/thread-self/ns/net', 'r');
   const namespace = openNamespace(mark);
   try {
-    enterNetwork(namespace);
-    try {
-      return makeStreamSocket(family);
-    } finally {
-      comeBack(home);
-    }
+    return makeSocketInNetwork(namespace, home, family);
   } catch (error) {
     if (error instanceof SyscallError && error.call === 'setns') throw mayNot();
     throw error;
   } finally {
     closeSync(namespace);
-  }
-}
-
-/** A daemon must never go on in the network of a sandbox: it would take that for its own. */
-function comeBack(network: number): void {
-  try {
-    enterNetwork(network);
-  } catch (error) {
-    process.stderr.write(`svc cannot leave the network of a sandbox: ${error}\n`);
-    process.abort();
   }
 }
 

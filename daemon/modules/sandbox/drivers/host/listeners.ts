@@ -13,7 +13,7 @@ export interface Listener {
 /** The state LISTEN in /proc/net/tcp. */
 const LISTEN = '0A';
 /** The kernel lists what listens before what is connected, so the head of the file has all of it. */
-const MAX_BYTES = 1024 * 1024;
+const MAX_BYTES = 256 * 1024;
 const MAX_LISTENERS = 1_024;
 
 /** What listens in the network of a process, at most 1,024. Nothing when the process is gone. */

@@ -20,6 +20,8 @@ const AF_INET = 2;
 const AF_INET6 = 10;
 const SOCK_STREAM = 1;
 const SOCK_NONBLOCK = 0o4000;
+const ENODATA = 61;
+const EOPNOTSUPP = 95;
 const EISCONN = 106;
 const EINPROGRESS = 115;
 const EALREADY = 114;
@@ -141,14 +143,16 @@ export function makeOpaque(path: string | Uint8Array): void {
   call('lsetxattr', bytes, text('trusted.overlay.opaque'), new TextEncoder().encode('y'), 1, 0);
 }
 
-/** Whether a directory hides what the layers below have in it. */
+/** Whether a directory hides what the layers below have in it. Errors: SyscallError. */
 export function isOpaque(path: Uint8Array): boolean {
   const value = new Uint8Array(8);
   try {
     const size = call('lgetxattr', terminated(path), text('trusted.overlay.opaque'), value, value.length);
     return size === 1 && value[0] === 'y'.charCodeAt(0);
-  } catch {
-    return false;
+  } catch (error) {
+    if (error instanceof SyscallError && (error.errno === ENODATA || error.errno === EOPNOTSUPP))
+      return false;
+    throw error;
   }
 }
 
@@ -193,9 +197,27 @@ export function enterNetwork(namespaceFd: number): void {
   call('setns', namespaceFd, CLONE_NEWNET);
 }
 
-/** A TCP socket of the network that this thread is in; its calls never wait. Errors: SyscallError. */
-export function makeStreamSocket(family: 4 | 6): number {
-  return call('socket', family === 4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | O_CLOEXEC, 0);
+/**
+ * A TCP socket of another network (setns(2)); its calls never wait. A socket keeps the network that it was made in, and a
+ * thread's network is its own: this thread goes in, makes it and comes back. Both networks are open descriptors.
+ * Errors: SyscallError; when there is no way back the program is aborted, for it would take the other network for its own.
+ */
+export function makeSocketInNetwork(there: number, home: number, family: 4 | 6): number {
+  library ??= open();
+  const { syscall } = library;
+  const domain = family === 4 ? AF_INET : AF_INET6;
+  const type = SOCK_STREAM | SOCK_NONBLOCK | O_CLOEXEC;
+  // Nothing else may happen between going in and coming back: a thread that starts here would stay in there.
+  const entered = Number(syscall(NUMBERS.setns, there, CLONE_NEWNET, 0, 0, 0)) === 0;
+  const socket = entered ? Number(syscall(NUMBERS.socket, domain, type, 0, 0, 0)) : -1;
+  const isBack = !entered || Number(syscall(NUMBERS.setns, home, CLONE_NEWNET, 0, 0, 0)) === 0;
+  if (!isBack) {
+    process.stderr.write('svc cannot leave the network of a sandbox, and aborts\n');
+    process.abort();
+  }
+  if (socket >= 0) return socket;
+  const errno = library.__errno_location();
+  throw new SyscallError(entered ? 'socket' : 'setns', errno === null ? 0 : readMemory.i32(errno));
 }
 
 /** An address with its port, as connect(2) takes them: 4 octets, or 16. */

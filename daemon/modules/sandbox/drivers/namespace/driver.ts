@@ -7,6 +7,7 @@ import { removeGroup } from '../host/group-tree.ts';
 import { isMounted } from '../host/mounts.ts';
 import { run } from '../host/run.ts';
 import { readUsage } from '../host/usage.ts';
+import { removeBindPlaces } from './box/binds.ts';
 import { Boxes } from './box/boxes.ts';
 import { asHostFailure } from './box/errors.ts';
 import { boxGroup, type Host } from './box/host.ts';
@@ -134,6 +135,7 @@ async function letGo(host: Host): Promise<void> {
   await host.network.close(running.length === 0);
   await host.images.release(new Set(running.flatMap(({ layers }) => layers)));
   if (running.length > 0) return;
+  removeBindPlaces(host);
   await rmdir(host.runDir).catch(() => {});
   for (const path of [`/svc-${host.instance}`, `/svc-${host.instance}-commands`, keeperGroup(host)])
     await removeGroup(host.groups, path);

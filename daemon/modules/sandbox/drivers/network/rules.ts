@@ -2,16 +2,16 @@ import type { NetworkPolicy } from '../driver.ts';
 import type { HostLog } from '../host/log.ts';
 import { parseAddress } from './address.ts';
 import { allowsName } from './host-names.ts';
-import { commit, list } from './nft.ts';
+import { nft } from './nft.ts';
 import { isSamePolicy } from './policy.ts';
 import {
   boxLines,
   forgottenLines,
   goneLines,
   LEARNT_SECONDS,
-  MAX_LEARNT_OF_BOX,
   type LearntAddress,
   learntLines,
+  MAX_LEARNT_OF_BOX,
   type RuledBox,
   type RulesetSpec,
   ruleset,
@@ -83,23 +83,26 @@ export class Rules {
     await this.change(goneLines(this.table, box, entries(box.learnt)));
   }
 
-  /** Opens what a name led to. False when the box has opened too much already. Errors: HostCommandError. */
+  /** Opens what a name led to, where a whitelist does not have it open. False when the box may not, or has too much open. Errors: HostCommandError. */
   async learn(box: number, name: string, addresses: readonly number[]): Promise<boolean> {
     const ruled = this.boxes.get(box);
     if (!ruled || !allowsName(ruled.policy, name)) return false;
+    if (ruled.policy.mode !== 'whitelist') return true;
     const now = performance.now();
     for (const [address, { until }] of ruled.learnt) if (until < now) ruled.learnt.delete(address);
     const fresh = addresses.filter((address) => !isFresh(ruled.learnt.get(address), name, now));
     if (fresh.length === 0) return true;
     if (ruled.learnt.size + fresh.length > MAX_LEARNT_OF_BOX) return false;
     const until = now + LEARNT_SECONDS * 1000;
+    const known = fresh.filter((address) => ruled.learnt.has(address));
     for (const address of fresh) {
       const names = ruled.learnt.get(address)?.names ?? new Set();
       ruled.learnt.set(address, { names: names.add(name), until });
     }
-    const entries = fresh.map((address) => ({ address, name, expiresMs: LEARNT_SECONDS * 1000 }));
-    const again = forgottenLines(this.table, box, entries);
-    await this.change(again + learntLines(this.table, box, entries));
+    const openings = fresh.map((address) => ({ address, name, expiresMs: LEARNT_SECONDS * 1000 }));
+    // Only taken out and put in again does an entry live longer; that costs more than putting in a new one.
+    const renewed = openings.filter(({ address }) => known.includes(address));
+    await this.change(forgottenLines(this.table, box, renewed) + learntLines(this.table, box, openings));
     return true;
   }
 
@@ -123,7 +126,7 @@ export class Rules {
     const text = ['inet', 'bridge'].map(
       (family) => `table ${family} ${this.table} {}\ndelete table ${family} ${this.table}\n`,
     );
-    await commit(this.enter(), text.join('')).catch(() => {});
+    await nft(this.enter(), text.join('')).catch(() => {});
   }
 
   /** Lets go of what is known; the rules stay. */
@@ -151,7 +154,7 @@ export class Rules {
   private async apply(lines: string): Promise<void> {
     if (!this.base) return;
     if (this.applied !== '') {
-      const isDone = await commit(this.enter(), lines).then(
+      const isDone = await nft(this.enter(), lines).then(
         () => true,
         () => false,
       );
@@ -160,12 +163,12 @@ export class Rules {
     }
     const text = ruleset(this.base);
     const boxes = [...this.boxes.values()].map((box) => boxLines(this.table, box, entries(box.learnt)));
-    await commit(this.enter(), text + boxes.join(''));
+    await nft(this.enter(), text + boxes.join(''));
     this.applied = text;
   }
 
   private list(options: readonly string[], what: string): Promise<string> {
-    return list(this.enter(), options, `list ${what}`).catch(() => '');
+    return nft(this.enter(), `list ${what}`, options).catch(() => '');
   }
 
   /** Whether both tables have their rules. */
@@ -188,11 +191,10 @@ export class Rules {
     const text = await this.list(['-j'], `set inet ${this.table} learnt`);
     for (const { box, address, name, seconds } of readLearnt(text)) {
       const ruled = this.boxes.get(box);
-      if (!ruled || !allowsName(ruled.policy, name)) continue;
+      if (ruled?.policy.mode !== 'whitelist' || !allowsName(ruled.policy, name)) continue;
       ruled.learnt.set(address, { names: new Set([name]), until: performance.now() + seconds * 1000 });
     }
   }
-
 }
 
 /** An entry that lives for more than half of its time needs no transaction to live longer. */
@@ -204,7 +206,9 @@ function isFresh(learnt: Learnt | undefined, name: string, now: number): boolean
 function stillAllowed(box: Ruled, policy: NetworkPolicy): Map<number, Learnt> {
   const kept = new Map<number, Learnt>();
   for (const [address, { names, until }] of box.learnt) {
-    const left = new Set([...names].filter((name) => policy.mode === 'whitelist' && allowsName(policy, name)));
+    const left = new Set(
+      [...names].filter((name) => policy.mode === 'whitelist' && allowsName(policy, name)),
+    );
     if (left.size > 0) kept.set(address, { names: left, until });
   }
   return kept;
@@ -228,9 +232,7 @@ interface ListedElement {
 }
 
 /** Reads `nft -j list set`; entries that a packet made have no name and are left out. */
-function readLearnt(
-  text: string,
-): Array<{ box: number; address: number; name: string; seconds: number }> {
+function readLearnt(text: string): Array<{ box: number; address: number; name: string; seconds: number }> {
   if (text === '') return [];
   const { nftables } = JSON.parse(text) as { nftables: ReadonlyArray<{ set?: { elem?: ListedElement[] } }> };
   return nftables
@@ -242,4 +244,3 @@ function readLearnt(
       return [{ box, address, name, seconds }];
     });
 }
-

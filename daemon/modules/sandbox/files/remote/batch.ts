@@ -6,6 +6,9 @@ import { brokenServer } from './server-error.ts';
 /** The most bytes that one batch carries in either direction besides paths and records. */
 export const MAX_DATA = 1024 * 1024;
 
+/** What makes the best of a pipe of the box: as much of a file as travels at once. */
+export const BLOCK = 256 * 1024;
+
 const NONCE = 8;
 const NO_LEAST = -(2n ** 63n);
 const IN_AT = CALL_AREA.address + 64;
@@ -52,10 +55,12 @@ export class Batch {
   }
 
   /** Adds bytes, and gives their place. */
-  bytes(bytes: Uint8Array): Place {
+  bytes(...parts: readonly Uint8Array[]): Place {
     const place = { in: this.inLength };
-    this.parts.push(bytes);
-    this.inLength += bytes.length;
+    for (const part of parts) {
+      this.parts.push(part);
+      this.inLength += part.length;
+    }
     const over = this.inLength % 8;
     if (over > 0) {
       this.parts.push(new Uint8Array(8 - over));
@@ -88,15 +93,16 @@ export class Batch {
     return { result: this.calls.length - 1 };
   }
 
-  /** The request. @param nonce comes back first in the answer */
-  encode(nonce: bigint): Uint8Array {
+  /** The request. @param nonce comes back first in the answer @param memory where it is made, if it fits there */
+  encode(nonce: bigint, memory?: Uint8Array): Uint8Array {
     const recordsAt = IN_AT + this.inLength + NONCE;
     const end = recordsAt + this.calls.length * CALL_RECORD;
     const length = end - IN_AT;
     if (end + this.outLength + this.tailSize > CALL_AREA.address + CALL_AREA.size)
       throw new RangeError('a batch is too large');
-    const bytes = new Uint8Array(CALL_HEADER + length);
-    const view = new DataView(bytes.buffer);
+    const size = CALL_HEADER + length;
+    const bytes = memory && memory.length >= size ? memory.subarray(0, size) : new Uint8Array(size);
+    const view = viewOf(bytes);
     const tail = this.tailCall === undefined ? 0 : recordsAt + this.tailCall * CALL_RECORD + 56;
     const header = [IN_AT, length, recordsAt, end, recordsAt - NONCE, this.fixedLength, tail];
     for (const [i, value] of header.entries()) view.setBigUint64(8 * i, BigInt(value), true);
@@ -109,6 +115,11 @@ export class Batch {
     for (const [i, call] of this.calls.entries())
       this.putRecord(view, at + NONCE + i * CALL_RECORD, call, recordsAt, end);
     return bytes;
+  }
+
+  /** Whether it carries contents. */
+  get isLarge(): boolean {
+    return this.inLength >= BLOCK / 4;
   }
 
   /** Bytes of the answer before its tail. */

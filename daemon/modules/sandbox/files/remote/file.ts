@@ -1,5 +1,5 @@
 import type { BoxFile, FileStat } from '../box-files.ts';
-import { Batch, MAX_DATA } from './batch.ts';
+import { Batch, BLOCK, MAX_DATA } from './batch.ts';
 import { E, fileError } from './errno.ts';
 import { AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_NOFOLLOW } from './numbers.ts';
 import type { CallServer } from './server.ts';
@@ -32,14 +32,21 @@ export class RemoteFile implements BoxFile {
   }
 
   async write(position: number, bytes: Uint8Array): Promise<void> {
-    for (let at = 0; at < bytes.length; ) {
-      const part = bytes.subarray(at, at + MAX_DATA);
-      const batch = new Batch();
-      batch.call('pwrite', [this.fd, batch.bytes(part), part.length, position + at]);
-      const [written = 0] = (await this.run(batch)).results;
-      if (written < 1 || written > part.length) throw fileError(E.NOSPC, this.path);
-      at += written;
-    }
+    for (let at = 0; at < bytes.length; at += BLOCK)
+      await this.writeParts(position + at, [bytes.subarray(at, at + BLOCK)]);
+  }
+
+  /** Writes parts one behind the other, in one round trip: together no more than MAX_DATA. Errors: disk_full. */
+  async writeParts(position: number, parts: readonly Uint8Array[]): Promise<void> {
+    const length = parts.reduce((sum, part) => sum + part.length, 0);
+    const batch = new Batch();
+    batch.call('pwrite', [this.fd, batch.bytes(...parts), length, position]);
+    const [written = 0] = (await this.run(batch)).results;
+    if (written === length) return;
+    // The disk took a part: asked for the rest, it says why.
+    const rest = Buffer.concat(parts).subarray(written);
+    if (written < 1 || written > length) throw fileError(E.NOSPC, this.path);
+    await this.writeParts(position + written, [rest]);
   }
 
   setMode(mode: number): Promise<void> {

@@ -19,7 +19,10 @@ import { LifecycleWebhookStore } from '../store.ts';
 export const TENANT = 'org_a';
 
 /** A pace at which a test need not wait. */
-export const QUICK: Pace = { delaysMs: [0, 200, 600], timeoutMs: 400 };
+export const QUICK: Pace = { delaysMs: [0, 200, 600], timeoutMs: 5_000 };
+
+/** The same, for receivers that answer too late. */
+export const IMPATIENT: Pace = { ...QUICK, timeoutMs: 400 };
 
 /** The parts of the room over a real database and the real way out, without sandboxes that run. */
 export function openInstance(path: string, pace: Pace = QUICK) {

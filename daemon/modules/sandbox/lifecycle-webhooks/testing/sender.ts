@@ -1,11 +1,11 @@
-import { openInstance, TENANT } from './instance.ts';
+import { IMPATIENT, openInstance, TENANT } from './instance.ts';
 
 /**
  * A daemon as far as lifecycle webhooks go: `<database> <receiver's URL> <events to record>`. Says as JSON which
  * sandboxes it has recorded an event of, once that is on the disk, and how many deliveries wait.
  */
 const [path = '', url = '', count = '0'] = process.argv.slice(2);
-const { store, service, dispatcher, record } = openInstance(path);
+const { store, service, dispatcher, record } = openInstance(path, IMPATIENT);
 if (service.list(TENANT).length === 0) service.create(TENANT, { url, secret: 'secret' });
 dispatcher.start();
 console.log(JSON.stringify({ port: 1 }));

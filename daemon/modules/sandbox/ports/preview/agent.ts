@@ -33,7 +33,11 @@ export class BoxAgent extends Agent {
 
   override createConnection(options: AgentOptions & Partial<BoxTarget>, callback: Callback): undefined {
     this.driver.dial(options.sandboxId ?? '', options.port ?? 0).then(
-      (connection) => callback(null, connection),
+      (connection) => {
+        // HTTP knows no half-closed connections: one that the server has ended is not kept for a next request.
+        connection.once('end', () => connection.end());
+        callback(null, connection);
+      },
       (error) => callback(error, undefined as never),
     );
     return undefined;

@@ -99,6 +99,8 @@ export function toBrowser(raw: readonly string[], host: string, own: OwnCookies)
     const shown = name === 'set-cookie' ? hostCookie(value, host, own) : value;
     if (shown !== undefined) appendSafely(headers, name, shown);
   }
+  // The host has the token in it, and is not to be told to the sites that a page links to.
+  if (!headers.has('referrer-policy')) headers.set('referrer-policy', 'same-origin');
   return headers;
 }
 

@@ -99,7 +99,7 @@ export class PreviewSite implements HostedSite {
     pass: Pass | undefined,
   ): Promise<Response | undefined> {
     const { awake, visits } = this.parts;
-    await awake.running(sandbox, row.port);
+    await awake.running(sandbox, row);
     const passage = new Passage();
     const leave = visits.enter(sandbox.id, row.port, () => passage.end());
     const way: Way = { visit, target: row, path: target, passage, leave };

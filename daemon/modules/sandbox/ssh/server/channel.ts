@@ -57,15 +57,19 @@ export class PeerChannel {
   }
 
   /**
-   * Hands input on, a piece at a time: the next one comes when the former was taken. `ended` is called at the end of
-   * the input, also when the peer is gone.
+   * Hands input on, as much at a time as has come meanwhile: more comes when that was taken. `ended` is called at the
+   * end of the input.
    */
   read(take: (bytes: Uint8Array) => Promise<unknown>, ended: () => void): void {
-    this.raw.on('data', (bytes: Uint8Array) => {
-      this.raw.pause();
-      const resume = () => void this.raw.resume();
-      take(bytes).then(resume, resume);
-    });
+    let isTaking = false;
+    const takeAll = async () => {
+      if (isTaking) return;
+      isTaking = true;
+      for (let bytes = this.next(); bytes !== null; bytes = this.next())
+        await take(bytes).catch(() => undefined);
+      isTaking = false;
+    };
+    this.raw.on('readable', () => void takeAll());
     this.raw.once('end', ended);
   }
 
@@ -96,6 +100,10 @@ export class PeerChannel {
   async close(): Promise<void> {
     await this.tail;
     if (!this.gone.aborted) this.raw.close();
+  }
+
+  private next(): Uint8Array | null {
+    return this.raw.read() as Uint8Array | null;
   }
 
   /** ssh2 takes what a peer sends beyond its window; such a peer is cut off. */

@@ -10,6 +10,8 @@ import { checkMounts } from '../../mount-target.ts';
 import type { Host } from './host.ts';
 import type { BoxPaths } from './paths.ts';
 
+const PLACES = 'binds';
+
 /** A folder that is ready to be bound into a box that starts. */
 export interface Bind {
   /** A mount of the folder in the host's table, in a place that only root may enter. */
@@ -49,10 +51,17 @@ export async function unstage(paths: BoxPaths): Promise<void> {
   }
 }
 
+/** Removes the empty folders that binds are shown in, when no box is left. */
+export function removeBindPlaces(host: Host): void {
+  const dir = join(host.runDir, PLACES);
+  for (const name of namesIn(dir)) rmdirSync(join(dir, name));
+  if (namesIn(host.runDir).includes(PLACES)) rmdirSync(dir);
+}
+
 function stage(host: Host, paths: BoxPaths, mount: BoxMount, i: number): Bind {
   const { target, readOnly = false } = mount;
   const path = join(paths.binds, String(i));
-  const source = join(host.runDir, 'binds', String(i));
+  const source = join(host.runDir, PLACES, String(i));
   mkdirSync(path, { recursive: true, mode: 0o700 });
   mkdirSync(source, { recursive: true, mode: 0o755 });
   const fd = openMounted(mount, host.range.base + BOX_UID);

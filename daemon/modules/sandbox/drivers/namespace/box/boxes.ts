@@ -2,15 +2,7 @@ import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fail, invalid } from '../../../../../../src/errors/app-error.ts';
 import type { StoredImage } from '../../../images/index.ts';
-import type {
-  Box,
-  BoxMount,
-  BoxSpec,
-  BoxState,
-  Limits,
-  NetworkPolicy,
-  SnapshotInfo,
-} from '../../driver.ts';
+import type { Box, BoxMount, BoxSpec, BoxState, Limits, NetworkPolicy, SnapshotInfo } from '../../driver.ts';
 import { writeLimits } from '../../host/control-groups.ts';
 import { errnoOf, exists } from '../../host/files.ts';
 import { processesOf, removeGroup } from '../../host/group-tree.ts';

@@ -59,7 +59,11 @@ for (const spec of [box, other, late]) await driver.create(spec);
 
 const sealed = { before: await say(late.id, 'tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d " "') };
 await driver.setNetwork(late.id, policyOf('allow'));
-const sealedAtFirst = { ...sealed, internet: await reach(late.id, LAB.internet), name: await look(late.id, 'internet.test') };
+const sealedAtFirst = {
+  ...sealed,
+  internet: await reach(late.id, LAB.internet),
+  name: await look(late.id, 'internet.test'),
+};
 await driver.remove(late.id);
 
 const reached: Record<string, Record<string, string>> = {};

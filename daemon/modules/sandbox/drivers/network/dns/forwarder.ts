@@ -3,7 +3,7 @@ import { reachOf } from '../../../../../outbound/address.ts';
 import type { Lookup, NetworkPolicy } from '../../driver.ts';
 import { overlaps, parseAddress, parseBlock } from '../address.ts';
 import { allowsName, isLocalName } from '../host-names.ts';
-import { type Query, RCODE, rcodeOf, readQuery, type Reply, writeReply, writeUnreadable } from './message.ts';
+import { type Query, RCODE, type Reply, rcodeOf, readQuery, writeReply, writeUnreadable } from './message.ts';
 import type { Ask } from './upstream.ts';
 
 /** What the forwarder needs of the rules. */

@@ -2,11 +2,7 @@ import type { Socket } from 'bun';
 import { inNetworkOf } from '../../host/network-namespace.ts';
 
 /** Answers a packet that came from an address; undefined when it gets no answer. */
-export type Answerer = (
-  bytes: Buffer,
-  from: string,
-  transport: 'udp' | 'tcp',
-) => Promise<Buffer | undefined>;
+export type Answerer = (bytes: Buffer, from: string, transport: 'udp' | 'tcp') => Promise<Buffer | undefined>;
 
 /** Where questions are listened for. */
 export interface ListenPlace {

@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'bun:test';
 import { decode, encode, type Question } from 'dns-packet';
 import fc from 'fast-check';
-import { RCODE, rcodeOf, readAnswer, readQuery, writeQuestion, writeReply, writeUnreadable } from './message.ts';
+import {
+  RCODE,
+  rcodeOf,
+  readAnswer,
+  readQuery,
+  writeQuestion,
+  writeReply,
+  writeUnreadable,
+} from './message.ts';
 
 const ask = (name: string, type: Question['type'] = 'A', id = 7) =>
   encode({ type: 'query', id, questions: [{ name, type }] });

@@ -1,5 +1,5 @@
 import type { DecodedPacket } from 'dns-packet';
-import { type Query, rcodeOf, readAnswer, RCODE, writeQuestion } from './message.ts';
+import { type Query, RCODE, rcodeOf, readAnswer, writeQuestion } from './message.ts';
 
 /** A name server: an address and its port. */
 export interface NameServer {
@@ -45,11 +45,7 @@ interface Arrival {
 }
 
 /** One question with an id and a port of its own. Others may send answers too: only a fitting one counts. */
-async function askOnce(
-  server: NameServer,
-  query: Query,
-  carry: Carrier,
-): Promise<DecodedPacket | undefined> {
+async function askOnce(server: NameServer, query: Query, carry: Carrier): Promise<DecodedPacket | undefined> {
   const [id = 0] = crypto.getRandomValues(new Uint16Array(1));
   const { promise, resolve } = Promise.withResolvers<DecodedPacket | undefined>();
   const arrival: Arrival = {
