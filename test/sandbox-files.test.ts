@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
 import { sandboxFiles } from '../src/api/sandbox/files.ts';
 import { sandboxLifecycle } from '../src/api/sandbox/lifecycle.ts';
 import type { Client } from '../src/client/client.ts';
@@ -8,6 +9,9 @@ import { clientOf, newSandbox, run } from './support/scene.ts';
 
 /** Megabytes of the large file. */
 const LARGE_MB = Number(process.env.SVC_TEST_FILE_MB ?? 48);
+
+/** Whether the daemon's growth is told. */
+const RSS = process.env.SVC_TEST_FILE_RSS !== undefined;
 
 interface Metadata {
   readonly path: string;
@@ -176,15 +180,29 @@ describe.each(driverCases)('files on the $name driver', ({ env }) => {
       expect(await response.text()).toContain(field === 'metadata.owner' ? 'owner' : field);
     });
 
-    test('over the limit is 413, declared and chunked', async () => {
+    test('over the limit is 413, declared and chunked, and leaves nothing', async () => {
       const limit = 256 * 1024 * 1024;
-      const declared = await daemon.fetch(`/v1/sandbox/${id}/files/upload`, {
-        method: 'POST',
-        body: new Uint8Array(limit + 1),
-        headers: { 'content-type': 'multipart/form-data; boundary=B' },
+      const headers = { 'content-type': 'multipart/form-data; boundary=B' };
+      const send = (body: BodyInit) =>
+        daemon.fetch(`/v1/sandbox/${id}/files/upload`, { method: 'POST', body, headers });
+      expect((await send(new Uint8Array(limit + 1))).status).toBe(413);
+      const head =
+        '--B\r\nContent-Disposition: form-data; name="metadata"\r\n\r\n{"path":"/workspace/much/file"}\r\n--B\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\n';
+      const block = new Uint8Array(4 * 1024 * 1024);
+      let sent = 0;
+      const chunked = new ReadableStream({
+        pull(stream) {
+          if (sent === 0) stream.enqueue(new TextEncoder().encode(head));
+          sent += block.length;
+          if (sent > limit) stream.close();
+          else stream.enqueue(block);
+        },
       });
-      expect(declared.status).toBe(413);
-    });
+      const before = residentMb(daemon.pid);
+      expect((await send(chunked)).status).toBe(413);
+      if (RSS) console.log(`${(residentMb(daemon.pid) - before).toFixed(0)} MB more after 256 MB`);
+      expect(await sh('ls -A /workspace/much')).toBe('');
+    }, 120_000);
   });
 
   describe('a download', () => {
@@ -559,3 +577,8 @@ describe.each(driverCases)('files on the $name driver', ({ env }) => {
     expect(found).toMatchObject({ type: 'file' });
   });
 });
+
+function residentMb(pid: number): number {
+  const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kilobytes) / 1024;
+}

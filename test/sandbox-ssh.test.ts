@@ -260,8 +260,12 @@ describe.each(driverCases)('SSH into sandboxes on the $name driver', ({ env }) =
       const get = () => fetch(`http://127.0.0.1:${port}/`).then((answer) => answer.text());
       await until(() => get().catch(() => undefined), 20_000);
       expect(await Promise.all(Array.from({ length: 20 }, get))).toEqual(Array(20).fill('hello\n'));
-      tunnel.kill();
-      server.kill();
+      const socks = freePort();
+      const dynamic = ssh.start(token, [], ['-N', '-D', String(socks)]);
+      const over = (url: string) => run(['curl', '-s', '-x', `socks5h://127.0.0.1:${socks}`, url]);
+      await until(async () => (await over('http://localhost:8123/')).stdout === 'hello\n');
+      expect((await over('http://198.51.100.1/')).code).not.toBe(0);
+      for (const child of [dynamic, tunnel, server]) child.kill();
     });
 
     test.each([['198.51.100.1:80'], ['169.254.169.254:80'], ['host.docker.internal:80']])(
@@ -293,7 +297,7 @@ describe.each(driverCases)('SSH into sandboxes on the $name driver', ({ env }) =
     expect(answers.map(({ code, stdout }) => `${code} ${stdout}`)).toEqual(
       [1, 2, 3, 4, 5, 6].map((n) => `${n} ${n}\n`),
     );
-    master.kill();
+    master.kill('SIGKILL');
     await master.exited;
   });
 

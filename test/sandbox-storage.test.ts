@@ -169,6 +169,8 @@ describe.each(driverCases)('storage on the $name driver', ({ name: driver, env }
       const left = (await list()).filter(({ lifecycleState }) => lifecycleState !== 'failed');
       expect(left.length).toBe(before);
       expect(await refused(fork(id, { count: 0 }))).toMatchObject({ http: 400 });
+      expect(await refused(fork(id, { name: '../x' }))).toMatchObject({ http: 400 });
+      expect(await refused(fork(id, { labels: { '': 'x' } }))).toMatchObject({ http: 400 });
       expect(await refused(fork('nobody'))).toMatchObject({ http: 404 });
     });
   });

@@ -233,6 +233,16 @@ describe.each(driverCases)('watching sandboxes on the $name driver', ({ env }) =
       expect(told.map(({ eventType }) => eventType)).toEqual(['running', 'running']);
     });
 
+    test('have a stream that is open at once, however quiet it is', async () => {
+      const controller = new AbortController();
+      const begun = performance.now();
+      const { signal } = controller;
+      const response = await daemon.fetch(`/v1/sandbox/${id}/events/watch?eventType=none`, { signal });
+      expect(performance.now() - begun).toBeLessThan(10_000);
+      expect(response.headers.get('content-type')).toStartWith('text/event-stream');
+      controller.abort();
+    });
+
     test('refuse an id that is none', async () => {
       await expect(follow(id, 'x').next()).rejects.toMatchObject({
         http: 400,

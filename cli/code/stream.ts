@@ -35,7 +35,7 @@ const FILES: Readonly<Record<string, string>> = {
 export async function streamCode(cli: Cli, remote: RemoteCode): Promise<number> {
   const client = await cli.client();
   const { sandbox: sandboxId, code, contextId: id, language, signal } = remote;
-  const context = id || language ? { id, language } : undefined;
+  const context = id ? { id } : language ? { language } : undefined;
   const events = client.stream(
     sandboxCode.ExecuteCode,
     { params: { sandboxId }, body: { code, context } },

@@ -42,6 +42,10 @@ export const tree: Branch = {
           summary: 'Run code that keeps its variables',
           load: async () => (await import('./sandbox/run.ts')).run,
         },
+        repl: {
+          summary: 'Run code line by line',
+          load: async () => (await import('./sandbox/repl.ts')).repl,
+        },
         contexts: {
           summary: 'See and close the contexts that code runs in',
           commands: {

@@ -51,3 +51,15 @@ test('events are made only as fast as they are read', async () => {
   expect(made).toBeLessThan(5);
   await reader?.cancel();
 });
+
+test('a stream that greets says so before anything has happened', async () => {
+  const quiet = (async function* () {
+    await Bun.sleep(60_000);
+    yield { data: 'late' };
+  })();
+  const controller = new AbortController();
+  const response = sse(quiet, { signal: controller.signal, greets: true });
+  const first = await response.body?.getReader().read();
+  expect(new TextDecoder().decode(first?.value)).toBe(': open\n\n');
+  controller.abort();
+});

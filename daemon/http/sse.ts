@@ -15,6 +15,8 @@ export interface SseOptions {
   readonly heartbeatMs?: number;
   /** The heartbeat; a comment when absent. */
   readonly heartbeat?: () => ServerEvent;
+  /** Sends a comment at once: the head of an answer leaves with its first bytes, and a quiet source may have none for long. */
+  readonly greets?: true;
   /** Makes the last event of a source that broke; without it the connection is cut. */
   readonly failure?: (error: unknown) => ServerEvent;
 }
@@ -32,6 +34,9 @@ export function sse(source: AsyncIterable<ServerEvent>, options: SseOptions): Re
   options.signal.addEventListener('abort', end, { once: true });
   let pending: Promise<IteratorResult<ServerEvent>> | undefined;
   const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      if (options.greets) controller.enqueue(encoder.encode(': open\n\n'));
+    },
     async pull(controller) {
       pending ??= iterator.next();
       if (options.failure)

@@ -73,7 +73,7 @@ async function commands(report: Report, place: Place): Promise<void> {
       if (round >= 0) times.get(what)?.push(ms);
     }
   }
-  master.kill();
+  master.kill('SIGKILL');
   await master.exited;
   const own = median(times.get('svc sandbox exec') ?? []);
   report.table({

@@ -44,7 +44,13 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<TestDaem
   const child = Bun.spawn(
     [...svcCommand(), 'serve', '--port', String(port), '--data-dir', dataDir, ...(options.args ?? [])],
     {
-      env: { ...process.env, SVC_ROOT_API_KEY: apiKey, SVC_LOG_LEVEL: 'debug', ...options.env },
+      env: {
+        ...process.env,
+        SVC_ROOT_API_KEY: apiKey,
+        SVC_LOG_LEVEL: 'debug',
+        SVC_SSH_PORT: '0',
+        ...options.env,
+      },
       stdout: 'ignore',
       stderr: 'pipe',
     },

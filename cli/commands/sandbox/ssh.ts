@@ -8,7 +8,7 @@ import { MINUTE_MS } from '../../../src/kit/time.ts';
 import { duration } from '../../args.ts';
 import type { Cli } from '../../cli.ts';
 import { shellLine } from '../../quote.ts';
-import { hostBlock, type SshHost } from '../../ssh/host-block.ts';
+import { checkTold, hostBlock, type SshHost } from '../../ssh/host-block.ts';
 import { rememberHostKey } from '../../ssh/known-hosts.ts';
 import { verb } from '../../verb.ts';
 
@@ -62,6 +62,7 @@ export function sshHost(
 ): SshHost {
   const { enabled, message, host = '', port = 0, hostKey = '' } = info;
   if (!enabled) throw fail('failed_precondition', { message: message ?? '' });
+  checkTold({ host, hostKey, user: who.user });
   return { alias, host, port, ...who, knownHosts: rememberHostKey(cli.env, host, port, hostKey) };
 }
 

@@ -1,5 +1,5 @@
 import { postJson, type TwoTenants } from '../tenants/two-tenants.ts';
-import type { Things } from './places.ts';
+import { NOTHING, type Things } from './places.ts';
 
 /** Things of the instance's own tenant that no case may show to others or change. */
 export interface Witness {
@@ -27,7 +27,7 @@ export async function makeWitness(tenants: TwoTenants): Promise<Witness> {
   if (!sandbox) throw new Error('the sandbox that could not be made is not in the list');
   const things = { id, userId, invitationId: invitation.id, cmdId: 'cmd_nothing' };
   return {
-    things: { ...things, sandboxId: sandbox.id, sessionId: sandbox.sessionId },
+    things: { ...NOTHING, ...things, sandboxId: sandbox.id, sessionId: sandbox.sessionId },
     secrets: ['witness-', tenant],
   };
 }

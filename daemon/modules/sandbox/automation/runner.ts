@@ -81,7 +81,8 @@ export class Runner {
       for (const { run } of begun.splice(0)) this.active.delete(run.id);
       throw error;
     } finally {
-      for (const one of begun) this.launch(one);
+      // Whoever waits for an acknowledgement has it first: starting a command takes the thread for a while.
+      for (const one of begun) setImmediate(() => this.launch(one));
     }
   }
 
@@ -120,6 +121,7 @@ export class Runner {
   }
 
   private launch({ definition, run }: Begun): void {
+    if (this.stopped) return;
     const gone = Promise.resolve(failure(`the ${run.type} was removed`));
     const done = definition ? this.attempt(definition, run) : gone;
     void done.then((outcome) => this.conclude(run, outcome));

@@ -3,7 +3,7 @@ import type { FileStat } from './box-files.ts';
 import { bare, below, parentOf } from './paths.ts';
 import { readBytes } from './read.ts';
 import type { RemoteFiles } from './remote/files.ts';
-import { removeTree } from './tree.ts';
+import { MAX_DEPTH, removeTree } from './tree.ts';
 
 /** A path and where it goes. */
 export interface Move {
@@ -38,7 +38,7 @@ async function moveAcross(files: RemoteFiles, src: string, dest: string): Promis
   const part = below(parentOf(dest), `.svc-${crypto.randomUUID()}.part`);
   const stat = await files.lstat(src);
   try {
-    await copy(files, src, part, stat);
+    await copy(files, src, part, stat, 0);
     await files.rename(part, dest);
   } catch (error) {
     await removeAny(files, part, stat).catch(() => undefined);
@@ -47,7 +47,15 @@ async function moveAcross(files: RemoteFiles, src: string, dest: string): Promis
   await removeAny(files, src, stat);
 }
 
-async function copy(files: RemoteFiles, from: string, to: string, stat: FileStat): Promise<void> {
+async function copy(
+  files: RemoteFiles,
+  from: string,
+  to: string,
+  stat: FileStat,
+  depth: number,
+): Promise<void> {
+  if (depth > MAX_DEPTH)
+    throw fail('file_failed', { path: from, why: `it is more than ${MAX_DEPTH} directories deep` });
   if (stat.kind === 'symlink') return files.symlink(await files.readLink(from), to);
   if (stat.kind === 'other')
     throw fail('file_failed', { path: from, why: 'only files can change file systems' });
@@ -56,7 +64,13 @@ async function copy(files: RemoteFiles, from: string, to: string, stat: FileStat
     await files.makeDirectory(to, 0o700);
     for await (const entries of files.list(from))
       for (const { name } of entries)
-        await copy(files, below(from, name), below(to, name), await files.lstat(below(from, name)));
+        await copy(
+          files,
+          below(from, name),
+          below(to, name),
+          await files.lstat(below(from, name)),
+          depth + 1,
+        );
   }
   await files.setMode(to, stat.mode);
   await files.setTimes(to, stat.accessedAt, stat.modifiedAt);
@@ -68,7 +82,8 @@ async function copyFile(files: RemoteFiles, from: string, to: string): Promise<v
     const target = await files.open(to, { write: true, create: true, exclusive: true, mode: 0o600 });
     try {
       let at = 0;
-      for await (const bytes of readBytes(source, { start: 0 })) {
+      const { size: end } = await source.stat();
+      for await (const bytes of readBytes(source, { start: 0, end })) {
         await target.write(at, bytes);
         at += bytes.length;
       }

@@ -4,7 +4,7 @@ import { below } from './paths.ts';
 import { Batch } from './remote/batch.ts';
 import { E, fileError } from './remote/errno.ts';
 import type { RemoteFiles } from './remote/files.ts';
-import { AT_REMOVEDIR, O } from './remote/numbers.ts';
+import { AT_FDCWD, AT_REMOVEDIR, O } from './remote/numbers.ts';
 
 /** How many directories below each other are gone into; each is an open descriptor in the box. */
 export const MAX_DEPTH = 400;
@@ -12,12 +12,16 @@ export const MAX_DEPTH = 400;
 const AT_ONCE = 200;
 /** How often a directory is emptied again that somebody fills meanwhile. */
 const ROUNDS = 5;
+/** Names that one call removes: a process that lies could go on for ever. */
+const MAX_NAMES = 10_000_000;
 
 /** A directory that is open in the box. */
 interface Open {
   readonly fd: number;
   readonly path: string;
   readonly depth: number;
+  /** What the whole removal has seen so far. */
+  readonly seen: { names: number };
 }
 
 /**
@@ -26,8 +30,9 @@ interface Open {
  * Errors: file_not_found, not_a_directory, directory_not_empty when others go on filling it, file_denied.
  */
 export async function removeTree(files: RemoteFiles, path: string): Promise<void> {
+  const seen = { names: 0 };
   for (let round = 1; ; round++) {
-    await emptyAt(files, { fd: -100, path, depth: 0 }, path);
+    await emptyAt(files, { fd: AT_FDCWD, path, depth: 0, seen }, path);
     try {
       return await files.removeDirectory(path);
     } catch (error) {
@@ -44,10 +49,12 @@ async function emptyAt(files: RemoteFiles, parent: Open, name: string): Promise<
     throw fail('file_failed', { path, why: `it is more than ${MAX_DEPTH} directories deep` });
   const fd = await files.openDirectory(name, parent.fd, O.NOFOLLOW);
   try {
-    const open = { fd, path, depth: parent.depth + 1 };
+    const open = { ...parent, fd, path, depth: parent.depth + 1 };
     for (;;) {
       const entries = await files.readDirectory(fd, path);
       if (!entries) return;
+      open.seen.names += entries.length;
+      if (open.seen.names > MAX_NAMES) throw fail('file_failed', { path, why: 'it has no end' });
       for (let at = 0; at < entries.length; at += AT_ONCE)
         await removeAll(files, open, entries.slice(at, at + AT_ONCE));
     }

@@ -1,4 +1,4 @@
-import { AppError } from '../../../../src/errors/app-error.ts';
+import { AppError, fail } from '../../../../src/errors/app-error.ts';
 import type { DirectoryEntry, FileStat } from './box-files.ts';
 import { below } from './paths.ts';
 import { Batch } from './remote/batch.ts';
@@ -9,6 +9,10 @@ import { parseStatx, STATX_SIZE } from './remote/stat.ts';
 
 /** Paths that are looked at in one round trip. */
 const AT_ONCE = 100;
+/** What directories that are still to be gone into may take, in characters of their paths: a box can have any number. */
+const MAX_WAITING = 32 * 1024 * 1024;
+/** Longer paths cannot be opened. */
+const MAX_PATH = 4096;
 
 /** A path below a directory, with what it is. */
 export interface Found {
@@ -25,7 +29,7 @@ export interface WalkOptions {
 
 /**
  * What is below a directory, a directory at a time, each before what is in it. Links are not followed; what is gone or may not
- * be read is passed over. Errors: those of opening the first directory.
+ * be read is passed over. Errors: those of opening the first directory; resource_exhausted when too many directories wait.
  */
 export async function* walk(
   files: RemoteFiles,
@@ -33,15 +37,24 @@ export async function* walk(
   { depth, signal }: WalkOptions,
 ): AsyncGenerator<readonly Found[]> {
   const queue = [{ path: root, level: 1 }];
+  let waiting = 0;
   for (let next = queue.shift(); next; next = queue.shift()) {
+    waiting -= next.path.length;
     for await (const entries of entriesOf(files, next.path, next.path === root)) {
       signal?.throwIfAborted();
       for (let at = 0; at < entries.length; at += AT_ONCE) {
         const part = entries.slice(at, at + AT_ONCE).map(({ name }) => below(next.path, name));
-        const found = await statAll(files, part);
-        if (next.level < depth)
-          for (const { path, stat } of found)
-            if (stat.kind === 'directory') queue.push({ path, level: next.level + 1 });
+        const found = await statAll(
+          files,
+          part.filter((path) => path.length < MAX_PATH),
+        );
+        for (const { path, stat } of next.level < depth ? found : []) {
+          if (stat.kind !== 'directory') continue;
+          queue.push({ path, level: next.level + 1 });
+          waiting += path.length;
+        }
+        if (waiting > MAX_WAITING)
+          throw fail('resource_exhausted', { message: `There are too many directories below ${root}.` });
         yield found;
       }
     }

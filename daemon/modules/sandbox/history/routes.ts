@@ -38,14 +38,14 @@ export function historyRoutes(
       const rows = followEvents(events, bus, { tenant, sandboxId: id, after, signal, isOver });
       return sse(
         toMessages(rows, query.eventType, () => sessionId),
-        { signal, headers },
+        { signal, headers, greets: true },
       );
     },
     WatchEvents: ({ caller: { tenant }, query, request, signal, headers }) => {
       const after = lastSeen(request, query.after) ?? events.newest();
       const rows = followEvents(events, bus, { tenant, after, signal });
       const sessionOf = (id: string) => lifecycle.store.find(tenant, id)?.sessionId ?? '';
-      return sse(toMessages(rows, query.eventType, sessionOf), { signal, headers });
+      return sse(toMessages(rows, query.eventType, sessionOf), { signal, headers, greets: true });
     },
   });
 }

@@ -4,9 +4,9 @@ import { type FieldViolation, fail, invalid } from '../../../../src/errors/app-e
 import { SECOND_MS } from '../../../../src/kit/time.ts';
 import type { Config } from '../../../config/config.ts';
 import type { NetworkPolicy } from '../drivers/driver.ts';
+import { snapshotOf } from '../drivers/snapshot-reference.ts';
 import { resolvePolicy } from '../network/policy-request.ts';
 import { findTemplate } from '../templates/catalog.ts';
-import { snapshotOf } from '../drivers/snapshot-reference.ts';
 import type { VolumeMount } from '../volumes/mounts.ts';
 import { badGitUrl, type GitSource, isBranch } from './git.ts';
 
@@ -47,11 +47,7 @@ const MOST_DISK_MB = 16 * 1024 * 1024;
 const MAX_TEXT = 4096;
 
 /** Fields that a request may carry but that this instance cannot honour yet. They are refused, never ignored. */
-const UNBUILT_FIELDS = [
-  'gitInstallationId',
-  'privateNetworkAuthKey',
-  'computerUse',
-] as const;
+const UNBUILT_FIELDS = ['gitInstallationId', 'privateNetworkAuthKey', 'computerUse'] as const;
 
 /** The configuration that a request asks for. Errors: invalid_argument naming the field, template_not_found, not_built. */
 export function resolveConfig(request: CreateRequest, config: Config): SandboxConfig {

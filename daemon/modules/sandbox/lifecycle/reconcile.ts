@@ -34,7 +34,9 @@ export async function reconcile(
     adopted.map(({ id, config }) =>
       driver
         .setNetwork(id, config.network)
-        .catch((error) => log.warn('a sandbox could not be held to its network policy', { sandbox: id, error })),
+        .catch((error) =>
+          log.warn('a sandbox could not be held to its network policy', { sandbox: id, error }),
+        ),
     ),
   );
   log.info('sandboxes reconciled', { adopted: adopted.length, orphans: orphans.length });

@@ -76,11 +76,11 @@ export class LifecycleService {
   async recreate(caller: Caller, idOrName: string, sessionId?: string): Promise<Sandbox> {
     const old = this.get(caller.tenant, idOrName);
     const free = old.state === 'terminated' || old.state === 'failed';
-    return this.make(
-      caller,
-      old.config,
-      { name: free ? old.name : '', labels: { ...old.labels }, sessionId },
-    );
+    return this.make(caller, old.config, {
+      name: free ? old.name : '',
+      labels: { ...old.labels },
+      sessionId,
+    });
   }
 
   /**

@@ -5,7 +5,16 @@ import { type AppError, fail } from '../../../../src/errors/app-error.ts';
 export type State = (typeof LIFECYCLE_STATES)[number];
 
 /** What can be asked of a sandbox. */
-export type Operation = 'stop' | 'revive' | 'archive' | 'restore' | 'resize' | 'snapshot' | 'terminate' | 'use' | 'renew';
+export type Operation =
+  | 'stop'
+  | 'revive'
+  | 'archive'
+  | 'restore'
+  | 'resize'
+  | 'snapshot'
+  | 'terminate'
+  | 'use'
+  | 'renew';
 
 interface Transition {
   readonly from: readonly State[];

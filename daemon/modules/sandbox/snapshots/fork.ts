@@ -3,12 +3,10 @@ import type { App } from '../../../app.ts';
 import type { Caller } from '../../../http/route.ts';
 import type { SandboxDriver } from '../drivers/driver.ts';
 import { snapshotReference } from '../drivers/snapshot-reference.ts';
+import { resolveConfig } from '../lifecycle/config.ts';
 import type { LifecycleService } from '../lifecycle/service.ts';
 import { allows, wrongState } from '../lifecycle/states.ts';
 import type { Sandbox } from '../tables.ts';
-
-/** How many sandboxes one fork makes at most. */
-export const MOST_FORKS = 32;
 
 /** What the new sandboxes are called and marked with. */
 export interface ForkRequest {
@@ -32,10 +30,13 @@ export class ForkService {
 
   /**
    * All of the copies, or none. They share one copy of the files of the source, taken at one moment, each with its
-   * own changes on top. Errors: sandbox_not_found, sandbox_wrong_state, resource_exhausted, already_exists,
+   * own changes on top. Errors: invalid_argument, sandbox_not_found, sandbox_wrong_state, resource_exhausted, already_exists,
    * disk_full, unavailable.
    */
   async fork(caller: Caller, idOrName: string, request: ForkRequest): Promise<Sandbox[]> {
+    const names = namesOf(request);
+    // Only for what is wrong with them.
+    for (const name of names) resolveConfig({ name, labels: { ...request.labels } }, this.app.config);
     const id = newId('snp');
     this.underWay.add(id);
     try {
@@ -45,7 +46,13 @@ export class ForkService {
         await this.driver.snapshot(row.id, id, { passing: true });
         return row;
       });
-      return await this.makeAll(caller, source, request, snapshotReference(id));
+      const labels = { ...(request.labels ?? source.labels) };
+      return await this.makeAll(
+        caller,
+        source,
+        names.map((name) => ({ name, labels })),
+        snapshotReference(id),
+      );
     } finally {
       await this.driver.removeSnapshot(id);
       this.underWay.delete(id);
@@ -55,14 +62,11 @@ export class ForkService {
   private async makeAll(
     caller: Caller,
     source: Sandbox,
-    { count, name, labels }: ForkRequest,
+    wanted: readonly Wanted[],
     image: string,
   ): Promise<Sandbox[]> {
-    const names = Array.from({ length: count }, (_, i) => (name && count > 1 ? `${name}-${i + 1}` : name));
     const made = await Promise.allSettled(
-      names.map((name) =>
-        this.lifecycle.makeLike(caller, source, { name, labels: { ...(labels ?? source.labels) } }, image),
-      ),
+      wanted.map((one) => this.lifecycle.makeLike(caller, source, one, image)),
     );
     const failed = made.find((one) => one.status === 'rejected');
     if (!failed) return made.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
@@ -77,4 +81,13 @@ export class ForkService {
       this.app.log.warn('a fork could not be taken back', { sandbox: id, error });
     }
   }
+}
+
+interface Wanted {
+  readonly name: string | undefined;
+  readonly labels: Record<string, string>;
+}
+
+function namesOf({ count, name }: ForkRequest): Array<string | undefined> {
+  return Array.from({ length: count }, (_, i) => (name && count > 1 ? `${name}-${i + 1}` : name));
 }

@@ -129,7 +129,7 @@ export class CronScene {
   }
 }
 
-/** What follows from promises that are settled has happened after it. */
+/** What was begun has begun after it, and what follows from promises that are settled has happened. */
 async function settled(): Promise<void> {
-  for (let i = 0; i < 10; i++) await Promise.resolve();
+  for (let i = 0; i < 2; i++) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -86,7 +86,10 @@ describe.skipIf(skip !== undefined)('docker driver', () => {
         expect(host.SecurityOpt).toContain('no-new-privileges:true');
         expect(host.MaskedPaths).toContain('/proc/kcore');
         expect(host.ReadonlyPaths).toContain('/proc/sys');
-        expect(host.Binds).toEqual([`${exchange(id)}:/run/svc:rw,Z`]);
+        expect(host.Binds).toEqual([
+          `${exchange(id)}:/run/svc:rw,Z`,
+          `${join(exchange(id), '../call')}:/.svc/call:ro,Z`,
+        ]);
       });
     });
 

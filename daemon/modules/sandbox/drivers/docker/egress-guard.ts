@@ -107,9 +107,9 @@ export class EgressGuard {
     this.guard.forget(id);
   }
 
-  /** Stops answering questions for names; the rules stay. */
-  close(): Promise<void> {
-    return this.guard.close(false);
+  /** Stops answering questions for names; with `remove` the rules go too. */
+  close(remove: boolean): Promise<void> {
+    return this.guard.close(remove);
   }
 
   private async portOf(pid: number): Promise<string | undefined> {

@@ -217,6 +217,24 @@ describe.skipIf(skip !== undefined)('a box with a network', () => {
     await driver.remove(spec.id);
   });
 
+  test('leaves nothing in the engine and its network when the last one has gone', async () => {
+    const instance = `n${crypto.randomUUID().slice(0, 6)}`;
+    const [dataDir = ''] = dataDirs;
+    const other = createDockerDriver({ socketPath: engine?.socket, dataDir, instance, log: () => {} });
+    const spec = boxSpec(engine?.image ?? '', { network: 'allow' });
+    const left = async () => {
+      const docker = new Docker({ socketPath: engine?.socket });
+      const networks = await docker.listNetworks({ filters: { name: [namesOf(instance).network] } });
+      const tables = await runCommand([...inside(engine?.netns ?? ''), 'nft', 'list', 'tables']);
+      return { networks: networks.length, tables: tables.includes(namesOf(instance).table) };
+    };
+    await other.create(spec);
+    expect(await left()).toEqual({ networks: 1, tables: true });
+    await other.remove(spec.id);
+    await other.close();
+    expect(await left()).toEqual({ networks: 0, tables: false });
+  });
+
   test('is refused where nothing would guard it, unless that is allowed', async () => {
     const network = (allowUnguarded: boolean) =>
       new InstanceNetwork({

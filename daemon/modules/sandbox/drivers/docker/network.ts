@@ -93,10 +93,20 @@ export class InstanceNetwork {
     this.parts.guard.forget(id);
   }
 
+  /** Lets go of the network; it goes with its rules when no box is left, running or not. */
   async close(): Promise<void> {
     clearInterval(this.watch);
     this.watch = undefined;
-    await this.parts.guard.close();
+    const isOver = this.adopted !== undefined && (await this.removeUnused().catch(() => false));
+    await this.parts.guard.close(isOver);
+  }
+
+  private async removeUnused(): Promise<boolean> {
+    const { engine, names } = this.parts;
+    const filters = { label: [`${INSTANCE_LABEL}=${names.instance}`] };
+    if ((await engine.client.listContainers({ all: true, filters })).length > 0) return false;
+    await engine.client.getNetwork(names.network).remove();
+    return true;
   }
 
   /** Boxes that run are taken up before the first rules: those would cut them off. */

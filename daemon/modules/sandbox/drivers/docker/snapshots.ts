@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { asAppError, fail } from '../../../../../src/errors/app-error.ts';
 import type { BoxSpec, ImageInfo, SnapshotInfo } from '../driver.ts';
 import { readHead, readPacked, writePacked } from '../host/packed-file.ts';
+import { snapshotOf } from '../snapshot-reference.ts';
 import type { BoxRecord } from './box-folder.ts';
 import type { Boxes } from './boxes.ts';
 import { type Engine, hasStatus, withEngine } from './engine.ts';
@@ -69,7 +70,14 @@ export class Snapshots {
     if (found.length === 0) return;
     const containers = await withEngine('', () => this.parts.engine.client.listContainers({ all: true }));
     const used = new Set(containers.map(({ ImageID }) => ImageID));
-    for (const { name, id } of found) if (!used.has(id) && !this.underWay.has(name)) await this.untag(name);
+    let waste = found.filter(({ name, id }) => !used.has(id) && !this.underWay.has(name));
+    // One that others stand on is refused while they are there: they may be gone after a round.
+    for (let before = waste.length + 1; waste.length > 0 && waste.length < before; ) {
+      before = waste.length;
+      const refused: typeof waste = [];
+      for (const image of waste) if (!(await this.untag(image.name))) refused.push(image);
+      waste = refused;
+    }
   }
 
   /** Packs a stopped box with the image that it stands on. Errors: not_found, failed_precondition, disk_full. */
@@ -127,6 +135,8 @@ export class Snapshots {
 
   /** What an image is made of: for a snapshot that is what its first box was made of. */
   private async baseOf(image: ImageInfo): Promise<ImageInfo> {
+    // Anybody can put our label on an image of his own.
+    if (snapshotOf(image.reference) === undefined) return image;
     const inspected = await this.image(image.id)
       .inspect()
       .catch(() => undefined);
@@ -159,12 +169,15 @@ export class Snapshots {
     });
   }
 
-  private async untag(name: string): Promise<void> {
+  /** False when the engine refused because something stands on it. */
+  private async untag(name: string): Promise<boolean> {
     try {
       await this.image(name).remove();
     } catch (error) {
-      if (!hasStatus(error, 404) && !hasStatus(error, 409)) throw error;
+      if (hasStatus(error, 409)) return false;
+      if (!hasStatus(error, 404)) throw error;
     }
+    return true;
   }
 
   private async tagged(prefix: string): Promise<Array<{ name: string; id: string }>> {

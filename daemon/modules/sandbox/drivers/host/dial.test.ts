@@ -7,15 +7,17 @@ import { markOf, type ProcessMark } from './process.ts';
 const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
 const self = markOf(process.pid) as ProcessMark;
 
-/** A server of this process, whose network it shares with the dialled one. */
+/** A server of this process, whose network it shares with the dialled one, at a port that nobody has at 127.0.0.1. */
 async function listenAt(
   address: string,
   serve: (socket: Socket) => void,
 ): Promise<{ server: Server; port: number }> {
-  const server = createServer({ allowHalfOpen: true }, serve).listen(0, address);
+  const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
+  const { port } = probe;
+  probe.stop(true);
+  const server = createServer({ allowHalfOpen: true }, serve).listen(port, address);
   await once(server, 'listening');
-  const at = server.address();
-  return { server, port: typeof at === 'object' && at ? at.port : 0 };
+  return { server, port };
 }
 
 describe.skipIf(!isRoot)(`dialling into the network of a process${isRoot ? '' : ': it takes root'}`, () => {

@@ -1,4 +1,5 @@
-import { readlinkSync } from 'node:fs';
+import { mkdirSync, readlinkSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Lookup, NetworkPolicy } from '../driver.ts';
 import { readText, writeWhole } from '../host/files.ts';
 import type { HostLog } from '../host/log.ts';
@@ -38,6 +39,9 @@ export class Guard {
   private listener: Listener | undefined;
   private listensAt = '';
   private pid: number | undefined;
+  private wanted: GuardPlace | undefined;
+  private turn: Promise<void> | undefined;
+  private last: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: GuardOptions) {
     this.rules = new Rules(options.table, () => this.enter(), options.log);
@@ -58,13 +62,17 @@ export class Guard {
     return this.rules.size;
   }
 
-  /** The rules stand and names are answered when this resolves. Errors: HostCommandError. */
-  async hold(place: GuardPlace): Promise<void> {
-    this.pid = place.pid;
-    await this.listen(place);
-    const { table, bridge, owned } = this.options;
-    const { subnet, connected } = place;
-    await this.rules.hold({ table, bridge, owned, subnet, connected, dnsPort: this.port() });
+  /** The rules stand and names are answered when this resolves. One look serves all who wait. Errors: HostCommandError. */
+  hold(place: GuardPlace): Promise<void> {
+    this.wanted = place;
+    this.turn ??= this.last
+      .catch(() => {})
+      .then(() => {
+        this.turn = undefined;
+        return this.wanted && this.look(this.wanted);
+      });
+    this.last = this.turn;
+    return this.turn;
   }
 
   /** Lets a box in, or changes what it reaches, also over connections that are open. Errors: HostCommandError. */
@@ -94,11 +102,21 @@ export class Guard {
 
   /** Stops answering; with `remove` the rules go too. */
   async close(remove: boolean): Promise<void> {
+    this.wanted = undefined;
+    await this.last.catch(() => {});
     this.listener?.close();
     this.listener = undefined;
     this.listensAt = '';
     if (remove) await this.rules.remove();
     else this.rules.forget();
+  }
+
+  private async look(place: GuardPlace): Promise<void> {
+    this.pid = place.pid;
+    await this.listen(place);
+    const { table, bridge, owned } = this.options;
+    const { subnet, connected } = place;
+    await this.rules.hold({ table, bridge, owned, subnet, connected, dnsPort: this.port() });
   }
 
   private enter(): readonly string[] {
@@ -123,10 +141,16 @@ export class Guard {
       const answer = this.forwarder.answer.bind(this.forwarder);
       this.listener = await listen({ hostname, port: kept, pid }, answer);
       this.listensAt = at;
-      if (this.listener.port !== kept) writeWhole(this.options.portFile, String(this.listener.port));
+      if (this.listener.port !== kept) this.keepPort(this.listener.port);
     } catch (error) {
       this.options.log('error', 'sandboxes cannot look up names', { error: String(error) });
     }
+  }
+
+  private keepPort(port: number): void {
+    const { portFile } = this.options;
+    mkdirSync(dirname(portFile), { recursive: true, mode: 0o700 });
+    writeWhole(portFile, String(port));
   }
 }
 

@@ -105,7 +105,6 @@ function flow(
           over();
           if (!message.readableEnded) failQuietly(controller);
         });
-        message.on('error', () => undefined);
         message.pause();
       },
       pull: () => {
@@ -138,7 +137,11 @@ function answerOf(sent: ClientRequest, { request, passage }: Outgoing): Promise<
     const leave = () => passage.end();
     request.signal.addEventListener('abort', leave, { once: true });
     sent.once('close', () => request.signal.removeEventListener('abort', leave));
-    sent.once('response', resolve);
+    sent.once('response', (message) => {
+      // That it breaks off is seen by its close; without a listener the error would end the program.
+      message.on('error', () => undefined);
+      resolve(message);
+    });
     sent.once('upgrade', (_, socket) => {
       socket.destroy();
       reject(new Error('an upgrade that was not asked for'));

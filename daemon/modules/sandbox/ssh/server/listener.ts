@@ -3,7 +3,7 @@ import type { Connection, ServerChannel, Session } from 'ssh2';
 import { MINUTE_MS, SECOND_MS } from '../../../../../src/kit/time.ts';
 import type { App } from '../../../../app.ts';
 import type { SandboxEvents } from '../../history/events.ts';
-import type { Connections } from '../connections.ts';
+import type { Connections, Entry } from '../connections.ts';
 import type { HostKey } from '../host-key.ts';
 import { Admission, type Place } from './admission.ts';
 import { Login } from './login.ts';
@@ -31,6 +31,7 @@ const RETRY_MS = 30 * SECOND_MS;
 /** How often it is looked whether whoever is in may stay. */
 const RECHECK_MS = 5 * SECOND_MS;
 const KEEPALIVE_MS = MINUTE_MS;
+const LINGER_MS = SECOND_MS;
 /** Output that a peer has asked for and does not take; above this nothing more is read from it. */
 const MOST_UNSENT = 4 * 1024 * 1024;
 
@@ -60,7 +61,6 @@ export class SshListener {
   private readonly penalties: Penalties;
   private readonly admission: Admission;
   private readonly arrivals = new Map<string, Arrival>();
-  private readonly sockets = new Set<Socket>();
   private net: Server | undefined;
   private retry: Timer | undefined;
   private recheck: Timer | undefined;
@@ -132,25 +132,22 @@ export class SshListener {
       socket.destroy();
     }, LOGIN_GRACE_MS);
     this.arrivals.set(id, { socket, place, grace });
-    this.sockets.add(socket);
     socket.once('close', () => {
       clearTimeout(grace);
       place.leave();
       this.arrivals.delete(id);
-      this.sockets.delete(socket);
     });
     holdBack(socket);
     ssh.injectSocket(socket);
   }
 
   private greet(connection: Connection, arrival: Arrival | undefined): void {
+    const { app, door, connections } = this.parts;
+    connection.on('error', (error) => app.log.debug('an SSH connection broke', { reason: error.message }));
+    // A peer that left before its first line was read has no address any more.
     if (!arrival) return void connection.end();
-    const { socket, place, grace } = arrival;
-    const { app, door, connections, events } = this.parts;
-    connection.on('error', (error) => {
-      app.log.debug('an SSH connection broke', { source: place.source, reason: error.message });
-      socket.destroySoon();
-    });
+    const { socket, place } = arrival;
+    connection.on('error', () => endSoon(socket));
     let peer: Peer | undefined;
     const login = new Login(connection, {
       utils: this.ssh2.utils,
@@ -158,15 +155,7 @@ export class SshListener {
       failed: () => this.penalties.fail(place.source),
       giveUp: () => socket.destroy(),
       entered: (entry) => {
-        clearTimeout(grace);
-        place.enter();
-        peer = new Peer(entry, connection, socket, app.log);
-        connections.add(peer);
-        door.entered(entry);
-        const by = entry.credential.kind === 'key' ? entry.credential.user : entry.credential.id;
-        const event = { type: 'ssh.opened', message: `SSH from ${place.source}`, metadata: { by } };
-        events.record(entry.tenant, entry.sandboxId, event);
-        this.serve(connection, peer);
+        peer = this.enter(entry, connection, arrival);
       },
     });
     socket.once('close', () => {
@@ -175,6 +164,20 @@ export class SshListener {
       if (peer) connections.remove(peer);
       else if (login.hasTried) this.penalties.fail(place.source);
     });
+  }
+
+  private enter(entry: Entry, connection: Connection, { socket, place, grace }: Arrival): Peer {
+    const { app, door, connections, events } = this.parts;
+    clearTimeout(grace);
+    place.enter();
+    const peer = new Peer(entry, connection, socket, app.log);
+    connections.add(peer);
+    door.entered(entry);
+    const by = entry.credential.kind === 'key' ? entry.credential.user : entry.credential.id;
+    const event = { type: 'ssh.opened', message: `SSH from ${place.source}`, metadata: { by } };
+    events.record(entry.tenant, entry.sandboxId, event);
+    this.serve(connection, peer);
+    return peer;
   }
 
   private serve(connection: Connection, peer: Peer): void {
@@ -209,6 +212,12 @@ export class SshListener {
       'its user may not enter any more',
     );
   }
+}
+
+/** Ends a connection, and does not wait long for the peer to agree. */
+function endSoon(socket: Socket): void {
+  socket.end();
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 
 /** Reads nothing more from a peer that does not take what it has asked for. */

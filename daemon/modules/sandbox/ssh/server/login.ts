@@ -9,8 +9,8 @@ type Utils = typeof import('ssh2').utils;
 
 /** What a peer may try. */
 const METHODS: AuthenticationType[] = ['publickey', 'password'];
-/** Keys that are offered, and credentials that are wrong, until a connection is ended. */
-const MOST_OFFERS = 20;
+/** Attempts of any kind, and those with a wrong credential, until a connection is ended. */
+const MOST_ATTEMPTS = 30;
 const MOST_FAILURES = 6;
 
 /** What a login needs of its surroundings. */
@@ -29,7 +29,8 @@ export interface LoginParts {
  * exists or not; whether an offered key is known depends on the key alone, not on the user name.
  */
 export class Login {
-  private offers = 0;
+  private attempts = 0;
+  private hasOffered = false;
   private failures = 0;
   private isOver = false;
 
@@ -42,7 +43,7 @@ export class Login {
 
   /** Whether the peer has tried anything that was refused. */
   get hasTried(): boolean {
-    return this.failures > 0 || this.offers > 0;
+    return this.failures > 0 || this.hasOffered;
   }
 
   /** The connection is over: whoever is still waiting gets no answer. */
@@ -51,6 +52,7 @@ export class Login {
   }
 
   private async answer(attempt: AuthContext): Promise<void> {
+    if (++this.attempts > MOST_ATTEMPTS) return this.parts.giveUp();
     if (attempt.method === 'publickey') return this.answerKey(attempt);
     const texts = attempt.method === 'password' ? [attempt.username, attempt.password] : [attempt.username];
     const entry =
@@ -67,13 +69,12 @@ export class Login {
   }
 
   private async answerKey(attempt: PublicKeyAuthContext): Promise<void> {
-    if (++this.offers > MOST_OFFERS) return this.parts.giveUp();
+    this.hasOffered = true;
     const fingerprint = fingerprintOf(attempt.key.data);
-    if (attempt.signature === undefined) {
-      if (this.parts.door.knowsKey(fingerprint)) return attempt.accept();
-      return attempt.reject(METHODS);
-    }
-    const entry = this.isProven(attempt) ? this.parts.door.byKey(fingerprint, attempt.username) : undefined;
+    const isKnown = this.parts.door.knowsKey(fingerprint);
+    if (attempt.signature === undefined) return isKnown ? attempt.accept() : attempt.reject(METHODS);
+    const isProven = isKnown && this.isProven(attempt);
+    const entry = isProven ? this.parts.door.byKey(fingerprint, attempt.username) : undefined;
     return entry ? this.accept(attempt, entry) : this.refuse(attempt);
   }
 

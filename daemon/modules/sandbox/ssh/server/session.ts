@@ -24,6 +24,7 @@ const NOT_HAD = 255;
 /** Variables that a client may send, as sshd lets through by default. */
 const ALLOWED_ENV = /^(LANG|LC_[A-Z]{1,32}|COLORTERM)$/;
 const MOST_ENV_VALUE = 256;
+const MOST_ENV = 32;
 
 type Window = Pick<PseudoTtyInfo, 'cols' | 'rows'>;
 
@@ -80,7 +81,9 @@ export function serveSession(session: Session, peer: Peer, parts: SessionParts):
     accept?.();
   });
   session.on('env', (accept, reject, { key, val }) => {
-    if (!ALLOWED_ENV.test(key) || val.length > MOST_ENV_VALUE || val.includes('\0')) return reject?.();
+    const isFull = Object.keys(env).length >= MOST_ENV && !(key in env);
+    if (isFull || !ALLOWED_ENV.test(key) || val.length > MOST_ENV_VALUE || val.includes('\0'))
+      return reject?.();
     env[key] = val;
     accept?.();
   });
