@@ -19,20 +19,19 @@ export interface SshServerAddress {
 
 /** The programs of OpenSSH, with the host key pinned, no configuration of this machine, and nothing asked. */
 export class OpenSsh {
-  readonly dir = mkdtempSync(join(tmpdir(), 'svc-openssh-'));
-
   constructor(
     private readonly server: SshServerAddress,
     /** An address of the loopback that the connections come from: penalties count by it. */
     private readonly source = '127.0.0.1',
+    readonly dir = mkdtempSync(join(tmpdir(), 'svc-openssh-')),
   ) {
     const { host, port, hostKey } = server;
     writeFileSync(join(this.dir, 'known_hosts'), `[${host}]:${port} ${hostKey}\n`);
   }
 
-  /** The same server, seen from another address. */
+  /** The same server, seen from another address; it goes with this one. */
   from(source: string): OpenSsh {
-    return new OpenSsh(this.server, source);
+    return new OpenSsh(this.server, source, this.dir);
   }
 
   /** `ssh ARGS USER@HOST COMMAND` */

@@ -69,22 +69,24 @@ export class SandboxEvents {
     this.witnesses.push(witness);
   }
 
-  /** Applies a change and records its event in one transaction; publishes the event after it. Returns the change's result. */
+  /**
+   * Applies a change and records its event in one transaction; publishes the event after it. Returns the change's
+   * result. A change that answers false has not been made, and nothing is recorded.
+   */
   record<T>(tenant: string, sandboxId: string, event: NewEvent, change?: () => T): T | undefined {
     const { result, id } = this.db.transaction(() => {
       const result = change?.();
+      if (result === false) return { result };
       const id = this.insert(tenant, sandboxId, event);
       for (const witness of this.witnesses) witness({ tenant, sandboxId, event, at: this.clock.now() });
       return { result, id };
     });
-    this.bus.publish('sandbox.event', {
-      tenant,
-      sandboxId,
-      eventId: id,
-      type: event.type,
-      message: event.message,
-    });
+    if (id !== undefined) this.publish(tenant, sandboxId, id, event);
     return result;
+  }
+
+  private publish(tenant: string, sandboxId: string, eventId: number, { type, message }: NewEvent): void {
+    this.bus.publish('sandbox.event', { tenant, sandboxId, eventId, type, message });
   }
 
   list(

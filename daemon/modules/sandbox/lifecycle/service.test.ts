@@ -1,11 +1,13 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
+import type { SandboxEvents } from '../history/events.ts';
 import type { LifecycleService } from './service.ts';
 import { caller, type FailingHost, openScene } from './testing/scene.ts';
 
 let host: FailingHost;
 let service: LifecycleService;
+let events: SandboxEvents;
 beforeEach(() => {
-  ({ host, service } = openScene());
+  ({ host, service, events } = openScene());
 });
 
 const stateOf = (id: string) => service.get('org_a', id).state;
@@ -62,6 +64,15 @@ test('operations on one sandbox at once take it one way: one wins, the other is 
   const results = await Promise.allSettled([service.stop('org_a', id), service.stop('org_a', id)]);
   expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   expect(stateOf(id)).toBe('sleeping');
+});
+
+test('a change that somebody else was quicker with is not recorded', async () => {
+  const row = await service.create(caller, {});
+  await service.stop('org_a', row.id);
+  const before = events.list('org_a', row.id, undefined, 100, 0).total;
+  service.settle(row, 'running', { failure: 'late' }, { type: 'error', message: 'Late' });
+  expect(service.get('org_a', row.id).failure).toBeNull();
+  expect(events.list('org_a', row.id, undefined, 100, 0).total).toBe(before);
 });
 
 test('there is room for sandbox.max and no more; a sleeping one takes none', async () => {
