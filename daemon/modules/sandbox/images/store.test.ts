@@ -41,13 +41,17 @@ describe.skipIf(whyUnusable('t') !== undefined)('the image store', () => {
   });
   afterAll(() => rm(dir, { recursive: true, force: true }));
 
-  async function open(bounds: Partial<ImageBounds> = {}, name = 'images'): Promise<ImageStore> {
+  async function open(
+    bounds: Partial<ImageBounds> = {},
+    name = 'images',
+    init = 'init',
+  ): Promise<ImageStore> {
     return createImageStore({
       images: join(dir, name),
       dataDir: dir,
       shiftDir: join(dir, 'shifted'),
       range,
-      files: [{ path: '.svc/init', content: 'init', mode: 0o755 }],
+      files: [{ path: '.svc/init', content: init, mode: 0o755 }],
       fetch: (url, init) => fetch(url, init),
       bounds: { ...IMAGE_BOUNDS, ...bounds },
     });
@@ -134,6 +138,16 @@ describe.skipIf(whyUnusable('t') !== undefined)('the image store', () => {
     const second = await store.prepare(path, QUIET);
     expect(second.info.id).not.toBe(first.info.id);
     expect(await readFile(join(layersOf(second)[1] ?? '', 'bin/x'), 'utf8')).toBe('two');
+  });
+
+  test('gives an image that an earlier version kept the files of this one, without unpacking it again', async () => {
+    const path = await archive('kept.tar', makeTar([{ path: 'file', content: 'x' }]));
+    const [oldBase, ...layers] = layersOf(await (await open({}, 'kept')).prepare(path, QUIET), 'kept');
+    const image = await (await open({}, 'kept', 'newer init')).prepare(path, QUIET);
+    const [base = '', ...same] = layersOf(image, 'kept');
+    expect(same).toEqual(layers);
+    expect(base).not.toBe(oldBase ?? '');
+    expect(await readFile(join(base, '.svc/init'), 'utf8')).toBe('newer init');
   });
 
   test('gives a service user to an image that has none, and no folder twice to an overlay', async () => {

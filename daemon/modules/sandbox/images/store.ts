@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { AppError, fail } from '../../../../src/errors/app-error.ts';
@@ -66,6 +67,8 @@ class Store implements ImageStore {
   private readonly layers: Layers;
   private readonly bounds: ImageBounds;
   private readonly underWay = new Map<string, Promise<StoredImage>>();
+  /** Images whose topmost layer is known to be of this version. */
+  private readonly current = new Set<string>();
   private host: { readonly image: Promise<StoredImage>; readonly at: number } | undefined;
   private mask: Promise<string> | undefined;
   private swept: Promise<void> | undefined;
@@ -110,11 +113,13 @@ class Store implements ImageStore {
   /** One getting at a time of each image; who asks meanwhile waits for the same one. */
   private async prepareOther(reference: string, watch: Watch): Promise<StoredImage> {
     const stamp = await stampOf(reference);
-    const kept = this.kept(reference, stamp);
-    if (kept) return kept;
     const running = this.underWay.get(reference);
     if (running) return running;
-    const getting = this.get(reference, stamp, watch).finally(() => this.underWay.delete(reference));
+    const kept = this.kept(reference, stamp);
+    if (kept && this.current.has(reference)) return kept;
+    const getting = (kept ? this.renew(reference, stamp, kept) : this.get(reference, stamp, watch)).finally(
+      () => this.underWay.delete(reference),
+    );
     this.underWay.set(reference, getting);
     return getting;
   }
@@ -127,28 +132,45 @@ class Store implements ImageStore {
     return names.every((name) => exists(join(this.options.images, name))) ? { info, mounts } : undefined;
   }
 
-  private async get(reference: string, stamp: string, watch: Watch): Promise<StoredImage> {
-    this.swept ??= this.sweep();
-    await this.swept;
+  /** An image that an earlier version of svc has kept gets the topmost layer of this one. */
+  private async renew(reference: string, stamp: string, kept: StoredImage): Promise<StoredImage> {
+    const [, ...lowers] = kept.mounts.flatMap((mount) => mount.lowers);
+    return this.inScratch(async (scratch) => {
+      const base = await this.layers.addBase(scratch, lowers);
+      return this.keep(reference, stamp, { ...kept, mounts: [{ target: '/', lowers: [base, ...lowers] }] });
+    });
+  }
+
+  private keep(reference: string, stamp: string, image: StoredImage): StoredImage {
+    mkdirSync(join(this.options.images, 'refs'), { recursive: true, mode: 0o700 });
+    writeWhole(this.recordOf(reference), JSON.stringify({ ...image, stamp } satisfies Kept));
+    this.current.add(reference);
+    return image;
+  }
+
+  private async inScratch<T>(work: (scratch: string) => Promise<T>): Promise<T> {
     const scratch = join(this.options.images, `.part-${process.pid}-${crypto.randomUUID()}`);
     await mkdir(scratch, { recursive: true, mode: 0o700 });
     try {
+      return await work(scratch);
+    } finally {
+      await rm(scratch, { recursive: true, force: true });
+    }
+  }
+
+  private async get(reference: string, stamp: string, watch: Watch): Promise<StoredImage> {
+    this.swept ??= this.sweep();
+    await this.swept;
+    return this.inScratch(async (scratch) => {
       const got = isAbsolute(reference)
         ? await this.fromArchive(reference, scratch, watch)
         : await this.fromRegistry(reference, scratch, watch);
       // An overlay takes each folder once: of a layer that comes twice the upper one hides all of the lower one.
       const lowers = [...new Set(got.diffIds.toReversed().map((id) => this.layers.nameOf(id)))];
       const base = await this.layers.addBase(scratch, lowers);
-      const image = {
-        info: imageInfo(reference, got.id, got.config),
-        mounts: [{ target: '/', lowers: [base, ...lowers] }],
-      };
-      await mkdir(join(this.options.images, 'refs'), { recursive: true, mode: 0o700 });
-      writeWhole(this.recordOf(reference), JSON.stringify({ ...image, stamp } satisfies Kept));
-      return image;
-    } finally {
-      await rm(scratch, { recursive: true, force: true });
-    }
+      const info = imageInfo(reference, got.id, got.config);
+      return this.keep(reference, stamp, { info, mounts: [{ target: '/', lowers: [base, ...lowers] }] });
+    });
   }
 
   private async fromArchive(path: string, scratch: string, watch: Watch): Promise<Got> {

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DAY_MS } from '../../../../src/kit/time.ts';
@@ -14,6 +14,7 @@ beforeEach(() => {
   scene = openScene();
   archiving = new Archiving(scene.service, scene.host.driver);
 });
+afterEach(() => rmSync(scene.dataDir, { recursive: true, force: true }));
 
 const rowOf = (id: string) => scene.service.get('org_a', id);
 const archives = () => readdirSync(join(scene.dataDir, 'archives'));
@@ -88,7 +89,8 @@ describe('archiving', () => {
 describe('time', () => {
   const sweep = async () => {
     await new Expiry(scene.app, scene.service, archiving, () => false).sweep();
-    await Bun.sleep(20);
+    const isPacked = () => scene.service.store.living().some(({ state }) => state === 'archiving');
+    for (let i = 0; i < 500 && isPacked(); i++) await Bun.sleep(10);
   };
 
   test.each([

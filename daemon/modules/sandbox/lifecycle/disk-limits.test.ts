@@ -1,4 +1,5 @@
-import { beforeEach, describe, expect, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { rmSync } from 'node:fs';
 import { DiskLimits } from './disk-limits.ts';
 import { caller, openScene } from './testing/scene.ts';
 
@@ -8,6 +9,7 @@ beforeEach(() => {
   scene = openScene();
   limits = new DiskLimits(scene.app, scene.service, scene.host.driver);
 });
+afterEach(() => rmSync(scene.dataDir, { recursive: true, force: true }));
 
 const rowOf = (id: string) => scene.service.get('org_a', id);
 const made = async (diskMb?: string) => (await scene.service.create(caller, { diskMb })).id;

@@ -1,4 +1,5 @@
-import { beforeEach, describe, expect, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { rmSync } from 'node:fs';
 import { Resizing } from './resizing.ts';
 import { caller, openScene } from './testing/scene.ts';
 
@@ -10,6 +11,7 @@ beforeEach(async () => {
   resizing = new Resizing(scene.service, scene.host.driver, scene.app.config);
   ({ id } = await scene.service.create(caller, { cpuLimit: 1, memoryMb: '512' }));
 });
+afterEach(() => rmSync(scene.dataDir, { recursive: true, force: true }));
 
 const configOf = () => scene.service.get('org_a', id).config;
 
