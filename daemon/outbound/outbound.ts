@@ -1,13 +1,15 @@
+import type { Duplex } from 'node:stream';
 import { AppError } from '../../src/errors/app-error.ts';
 import { MINUTE_MS } from '../../src/kit/time.ts';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../log/log.ts';
 import { parseAllow } from './allow.ts';
 import { type Connector, connect, isConnectFailure, type Message } from './connector.ts';
+import { type Dialer, dial } from './dialer.ts';
 import { aborted, connectionError, resolutionError } from './failure.ts';
 import { isBlockedPort } from './ports.ts';
 import { type Answer, createResolver, type Lookup, type Resolver, systemLookup } from './resolver.ts';
-import { parseTarget, refusal, type Target } from './target.ts';
+import { parseAuthority, parseTarget, refusal, type Target } from './target.ts';
 
 /** How far the address of a call is trusted. */
 export type Trust =
@@ -30,6 +32,16 @@ export interface OutboundRequest {
   readonly idleTimeoutMs?: number;
 }
 
+/** One connection to the outside, for protocols and programs that speak for themselves. */
+export interface OutboundConnection {
+  /** `name:port`, `192.0.2.1:443` or `[2001:db8::1]:443`. */
+  readonly authority: string;
+  readonly trust: Trust;
+  /** The request field that the address came from, for the error. */
+  readonly field: string;
+  readonly signal?: AbortSignal;
+}
+
 /**
  * The one way out of the machine. Resolves the name once, refuses addresses that are not allowed,
  * connects to exactly that address, follows no redirects, fails closed when a name cannot be resolved.
@@ -38,12 +50,15 @@ export interface OutboundRequest {
  */
 export interface Outbound {
   fetch(request: OutboundRequest): Promise<Response>;
+  /** A TCP connection under the same rules; what travels on it is the caller's. */
+  connect(connection: OutboundConnection): Promise<Duplex>;
 }
 
 /** What the guard stands on; the system's own when absent. */
 export interface OutboundParts {
   readonly lookup?: Lookup;
   readonly connect?: Connector;
+  readonly dial?: Dialer;
   readonly now?: () => number;
 }
 
@@ -66,24 +81,30 @@ const OWN_HEADERS = [
 export function createOutbound(config: Pick<Config, 'get'>, log: Log, parts: OutboundParts = {}): Outbound {
   parseAllow(config.get('outbound.allow'));
   const resolver = createResolver(parts.lookup ?? systemLookup, parts.now ?? Date.now);
-  const call = new Calls(resolver, parts.connect ?? connect, config);
+  const call = new Calls(resolver, parts.connect ?? connect, parts.dial ?? dial, config);
+  const telling = async <T>({ trust }: { trust: Trust }, work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'outbound_refused')
+        log.warn('outbound call refused', { ...error.data, trust });
+      throw error;
+    }
+  };
   return {
-    async fetch(request) {
-      try {
-        return await call.make(request);
-      } catch (error) {
-        if (error instanceof AppError && error.code === 'outbound_refused')
-          log.warn('outbound call refused', { ...error.data, trust: request.trust });
-        throw error;
-      }
-    },
+    fetch: (request) => telling(request, call.make(request)),
+    connect: (connection) => telling(connection, call.open(connection)),
   };
 }
+
+/** What is judged of a call or a connection. */
+type Judged = Pick<OutboundRequest, 'trust' | 'field' | 'signal'>;
 
 class Calls {
   constructor(
     private readonly resolver: Resolver,
     private readonly connect: Connector,
+    private readonly dial: Dialer,
     private readonly config: Pick<Config, 'get'>,
   ) {}
 
@@ -95,7 +116,33 @@ class Calls {
     return this.send(target, answers, message);
   }
 
-  private async resolve({ signal }: OutboundRequest, target: Target): Promise<readonly Answer[]> {
+  async open(connection: OutboundConnection): Promise<Duplex> {
+    const target = parseAuthority(connection);
+    const answers = await this.resolve(connection, target);
+    this.check(connection, target, answers);
+    return this.reach(target, answers, connection.signal);
+  }
+
+  private async reach(
+    target: Target,
+    answers: readonly Answer[],
+    signal: AbortSignal | undefined,
+  ): Promise<Duplex> {
+    let failure: unknown;
+    for (const [index, { address }] of answers.entries()) {
+      try {
+        const stream = await this.dial(address, target.port, signal);
+        if (index > 0) this.resolver.prefer(target.host, address);
+        return stream;
+      } catch (error) {
+        failure = error;
+        if (signal?.aborted) break;
+      }
+    }
+    throw connectionError(failure, target, signal);
+  }
+
+  private async resolve({ signal }: Judged, target: Target): Promise<readonly Answer[]> {
     try {
       return await unlessAborted(this.resolver.resolve(target.host), signal);
     } catch (error) {
@@ -104,7 +151,7 @@ class Calls {
     }
   }
 
-  private check(request: OutboundRequest, target: Target, answers: readonly Answer[]): void {
+  private check(request: Judged, target: Target, answers: readonly Answer[]): void {
     const refuse = (why: string) => refusal(request, target.shown, why);
     if (answers.some(({ reach }) => reach === 'forbidden'))
       throw refuse('it leads to a link-local or metadata address');

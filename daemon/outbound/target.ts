@@ -34,6 +34,17 @@ export function parseTarget(request: Pick<OutboundRequest, 'url' | 'field'>): Ta
   return { protocol, host, port, authority: authorityOf(url, host), path, shown };
 }
 
+/** Reads `host:port` as the host of a URL is read, so that every spelling of an address is judged alike. Errors: outbound_refused. */
+export function parseAuthority({ authority, field }: { authority: string; field: string }): Target {
+  if (!/^[^\s/?#@\\]+:\d{1,5}$/.test(authority))
+    throw refusal({ field }, 'The address', 'it is no host with a port');
+  const target = parseTarget({ url: `http://${authority}/`, field });
+  return {
+    ...target,
+    shown: `${target.host.includes(':') ? `[${target.host}]` : target.host}:${target.port}`,
+  };
+}
+
 /** The error of a call that may not be made. */
 export function refusal({ field }: { field: string }, url: string, why: string): AppError {
   return new AppError('outbound_refused', { url, why, field }, [{ field, description: why }]);

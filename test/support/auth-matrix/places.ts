@@ -21,10 +21,22 @@ export const NOTHING: Things = {
   userId: 'usr_nothing',
   id: 'key_nothing',
   deliveryId: 'del_nothing',
+  contextId: 'ctx_nothing',
+  terminalId: 'pty_nothing',
+  tokenId: 'ssht_nothing',
+  snapshotId: 'snap_nothing',
+  volumeId: 'vol_nothing',
 };
 
 /** What every tenant has alike. */
-const COMMON: Things = { templateId: 'python', model: 'local/echo', spec: 'auth' };
+const COMMON: Things = {
+  templateId: 'python',
+  model: 'local/echo',
+  spec: 'auth',
+  keyId: '404',
+  port: '9',
+  path: 'hook-of-nobody',
+};
 
 /** Every address of every operation that is built; what answers GET answers HEAD too. */
 export const places: readonly Place[] = operations
@@ -79,5 +91,15 @@ const BODIES: Readonly<Record<string, Fill<Record<string, unknown>>>> = {
   RecreateSandbox: ({ sandboxId }) => ({ sandboxId }),
   RenewExpiration: () => ({ extra_seconds: 1 }),
   ExecuteCommand: () => ({ command: 'true' }),
+  ExecuteCode: () => ({ code: '1' }),
+  CreateVolume: (_, isHarmless) => ({ name: isHarmless ? '' : 'made-by-an-intruder' }),
+  CreateSnapshot: (_, isHarmless) => ({ name: isHarmless ? '' : 'made-by-an-intruder', image: 'host' }),
+  ExposePort: (_, isHarmless) => ({ port: isHarmless ? 0 : 8080 }),
+  CreatePreviewUrl: () => ({ port: 8080 }),
+  SetSandboxNetwork: () => ({ networkMode: 'deny' }),
+  ResizeSandbox: () => ({ cpuLimit: 2 }),
+  UpdateOtlpSettings: (_, isHarmless) => ({
+    endpoint: isHarmless ? 'no address' : 'https://intruder.example',
+  }),
   ChatCompletion: () => ({ model: 'local/echo', messages: [{ role: 'user', content: 'hi' }] }),
 };

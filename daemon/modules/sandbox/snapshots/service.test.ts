@@ -54,7 +54,10 @@ beforeEach(() => {
     jobs: new Jobs(db, clock, silentLog),
     secrets: new Secrets(randomBytes(32)),
     audit: new Audit(db, clock),
-    outbound: { fetch: () => Promise.reject(new Error('nothing leaves a test')) },
+    outbound: {
+      fetch: () => Promise.reject(new Error('nothing leaves a test')),
+      connect: () => Promise.reject(new Error('nothing leaves a test')),
+    },
   };
   const lifecycle = new LifecycleService(
     app,

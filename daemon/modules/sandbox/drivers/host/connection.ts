@@ -16,7 +16,8 @@ export async function streamOf(fd: number): Promise<Duplex> {
   return stream;
 }
 
-class SocketStream extends Duplex {
+/** The stream of one socket: its `handlers` are told what the socket does, once it was given by `attach`. */
+export class SocketStream extends Duplex {
   private socket: Socket<undefined> | undefined;
   private waiting: { readonly rest: Buffer; readonly done: (error?: Error | null) => void } | undefined;
   private isClosed = false;

@@ -99,7 +99,10 @@ export function openScene(dataDir = mkdtempSync(join(tmpdir(), 'svc-lifecycle-')
     jobs: new Jobs(db, clock, silentLog),
     secrets: new Secrets(randomBytes(32)),
     audit: new Audit(db, clock),
-    outbound: { fetch: () => Promise.reject(new Error('nothing leaves a test')) },
+    outbound: {
+      fetch: () => Promise.reject(new Error('nothing leaves a test')),
+      connect: () => Promise.reject(new Error('nothing leaves a test')),
+    },
   };
   const host = new FailingHost();
   const events = new SandboxEvents(db, clock, bus);
