@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test';
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readSettings } from '../daemon/db/settings.ts';
@@ -17,6 +17,9 @@ const CROWD = Number(process.env.SVC_TEST_CRASH_CROWD ?? 12);
 const RUNNING = Number(process.env.SVC_TEST_CRASH_RUNNING ?? 6);
 const LINES = 80;
 const MOST_MS = 60_000 + CYCLES * CROWD * 1_500 + RUNNING * 3_000;
+
+/** Many of these run at once on a busy machine; none is about speed. */
+setDefaultTimeout(60_000);
 
 describe.each(driverCases)('a daemon on the $name driver that is killed', ({ name, env }) => {
   const quiet = { ...env, SVC_LOG_LEVEL: 'warn', SVC_SANDBOX_WARM: '1' };

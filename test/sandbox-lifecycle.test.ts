@@ -1,16 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { sandboxLifecycle } from '../src/api/sandbox/lifecycle.ts';
+import { snapshots } from '../src/api/sandbox/snapshots.ts';
 import type { Client } from '../src/client/client.ts';
 import { startDaemon, type TestDaemon } from './support/daemon.ts';
 import { driverCases } from './support/drivers.ts';
-import { clientOf, newSandbox, run } from './support/scene.ts';
+import { clientOf, newSandbox, run, until } from './support/scene.ts';
 
 const FILES = `mkdir -p deep/er && head -c 300000 /dev/urandom > deep/er/blob && ln -s deep/er/blob link &&
   ln deep/er/blob hard && chmod 640 hard && printf x > 'odd name' && : > empty`;
 const LISTING =
   'cat deep/er/blob link hard "odd name" | md5sum; ls -lR . | md5sum; stat -c %h,%a hard; readlink link';
+
+/** Many of these run at once on a busy machine; none is about speed. */
+setDefaultTimeout(60_000);
 
 describe.each(driverCases)('the life of a sandbox on the $name driver', ({ name, env }) => {
   let daemon: TestDaemon;
@@ -123,6 +127,32 @@ describe.each(driverCases)('the life of a sandbox on the $name driver', ({ name,
       message: expect.stringMatching(/could not be cloned: .*(git|exist)/s),
     });
     expect(await get('cloned')).toMatchObject({ lifecycleState: 'failed' });
+  });
+
+  test('a repository is cloned where commands start, and its commit is recorded', async () => {
+    const origin = await newSandbox(client);
+    const make = `command -v git || exit 99; cd ~ && git init -q -b main repo.git && cd repo.git && echo hello > readme &&
+      git -c user.name=a -c user.email=a@b add . && git -c user.name=a -c user.email=a@b commit -qm one && git rev-parse HEAD`;
+    const made = await run(client, origin, make);
+    if (made.code === 99) return expect(name).toBe('docker');
+    const snapshot = await client.call(snapshots.CreateSnapshot, {
+      body: { name: 'with-repository', from_sandbox_id: origin },
+    });
+    await until(
+      async () =>
+        (await client.call(snapshots.GetSnapshot, { params: { snapshotId: snapshot.id } })).state ===
+        'active',
+    );
+    const request = { snapshotId: snapshot.id, gitRepoUrl: 'file:///home/svc/repo.git', gitBranch: 'main' };
+    const id = await newSandbox(client, request);
+    const commit = made.stdout.trim().split('\n').at(-1);
+    expect(await get(id)).toMatchObject({
+      gitRepoUrl: request.gitRepoUrl,
+      gitBranch: 'main',
+      gitCommitSha: commit,
+    });
+    expect((await run(client, id, 'cat readme; git rev-parse HEAD')).stdout).toBe(`hello\n${commit}\n`);
+    return undefined;
   });
 
   test.each([

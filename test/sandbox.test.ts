@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { sandboxCommand } from '../src/api/sandbox/command.ts';
 import { sandboxHistory } from '../src/api/sandbox/history.ts';
@@ -15,6 +15,9 @@ const FLOOD_MB = Number(process.env.SVC_TEST_FLOOD_MB ?? 100);
 test('a driver can be tested here', () => {
   expect(driverCases.length).toBeGreaterThan(0);
 });
+
+/** Many of these run at once on a busy machine; none is about speed. */
+setDefaultTimeout(60_000);
 
 describe.each(driverCases)('sandboxes on the $name driver', ({ name, env }) => {
   let daemon: TestDaemon;

@@ -52,6 +52,7 @@ test.skipIf(skip !== undefined)('an engine is described part by part', async () 
     'storage',
     'seccomp',
     'egress',
+    'ports',
     'image',
   ]);
   expect(byCheck.engine?.message).toMatch(/^Docker \d+\.\d+/);

@@ -43,8 +43,11 @@ export const LEARNT_SECONDS = 600;
 /** Addresses that names may open for one box at once. */
 export const MAX_LEARNT_OF_BOX = 512;
 
-/** Questions for names that a box may ask in a second, and at once. */
-const QUESTIONS = 'limit rate over 200/second burst 400 packets';
+/**
+ * Questions for names that a box may ask in a second, and at once: what a socket holds while the daemon is busy is
+ * more than that, so that one box cannot push out the questions of another.
+ */
+const QUESTIONS = 'limit rate over 200/second burst 100 packets';
 const MOST_BOXES = 65_536;
 const MAX_COMMENT = 120;
 
