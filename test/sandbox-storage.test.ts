@@ -220,7 +220,7 @@ describe.each(driverCases)('storage on the $name driver', ({ name: driver, env }
       ['a way out', { subpath: '../..' }, 400, 'mounts.0.subpath'],
       ['no bucket', { bucket: undefined }, 400, 'mounts.0.bucket'],
       ['an endpoint', { endpoint: 'https://example.com' }, 400, 'mounts.0.endpoint'],
-      ['an object store', { type: 's3' }, 501, 's3'],
+      ['an object store without its keys', { type: 's3' }, 400, 'AWS_ACCESS_KEY_ID'],
     ])('with %s is refused and makes no sandbox', async (_, change, http, words) => {
       await volume('one').catch(() => {});
       const before = (await list()).length;

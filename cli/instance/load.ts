@@ -54,7 +54,7 @@ export async function loadServe() {
 
 /** What sandboxes find on this host, with the driver that would be used. Nothing is left behind. */
 export async function probeSandboxes(config: Config): Promise<{ driver: string; probe: Probe }> {
-  const [{ selectDriver }, { createOutbound }, { silentLog }] = await Promise.all([
+  const [{ objectStoreFinding, selectDriver }, { createOutbound }, { silentLog }] = await Promise.all([
     import('../../daemon/modules/sandbox/index.ts'),
     import('../../daemon/outbound/outbound.ts'),
     import('../../daemon/log/log.ts'),
@@ -62,7 +62,9 @@ export async function probeSandboxes(config: Config): Promise<{ driver: string; 
   const outbound = createOutbound(config, silentLog);
   const driver = await selectDriver({ config, log: silentLog, outbound, instance: 'doctor' });
   try {
-    return { driver: driver.name, probe: await driver.probe() };
+    const probe = await driver.probe();
+    const findings = [...probe.findings, objectStoreFinding()];
+    return { driver: driver.name, probe: { ...probe, findings } };
   } finally {
     await driver.close();
   }

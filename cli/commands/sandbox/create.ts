@@ -5,6 +5,7 @@ import { duration, integer, pairs, positive } from '../../args.ts';
 import { withSpinner } from '../../ui/progress.ts';
 import { showJson } from '../../ui/show.ts';
 import { verb } from '../../verb.ts';
+import { type MountOption, objectMounts } from './mount-option.ts';
 import { type NetworkOptions, networkOptions, networkRequest } from './network/options.ts';
 import { type VolumeOption, volumes } from './volume-option.ts';
 
@@ -14,6 +15,7 @@ interface Options extends NetworkOptions {
   image?: string;
   snapshot?: string;
   volume?: VolumeOption[];
+  mount?: MountOption[];
   cpu?: number;
   memoryMb?: number;
   diskMb?: number;
@@ -42,6 +44,11 @@ export const create = verb<[], Options>({
       .option('--image <reference>', 'Image to start from')
       .option('--snapshot <name>', 'Snapshot to start from (see: svc snapshot list)')
       .option('--volume <name:/path>', 'Volume to mount; name/folder:/path for a part; repeatable', volumes)
+      .option(
+        '--mount <type=s3,bucket=B,path=/P>',
+        'Bucket of an s3, r2, gcs or azure store, [,subpath=FOLDER][,endpoint=URL]; credentials by --env; repeatable',
+        objectMounts,
+      )
       .option('--cpu <cores>', 'Cores', positive)
       .option('--memory-mb <MB>', 'Memory', integer(16))
       .option('--disk-mb <MB>', 'Disk', integer(1))
@@ -69,6 +76,7 @@ export const create = verb<[], Options>({
     'svc sandbox create --name app --from-github owner/repo --git-branch main --idle 30m',
     'svc sandbox create --allow-host @registries --allow-host api.example.com',
     'svc sandbox create --snapshot ready --volume data:/data',
+    'svc sandbox create --mount type=s3,bucket=data,path=/data --env AWS_ACCESS_KEY_ID=$ID --env AWS_SECRET_ACCESS_KEY=$KEY',
     'id=$(svc sandbox create --label team=web)',
   ],
   async run(cli, _, options) {
@@ -94,7 +102,7 @@ function requestOf(options: Options) {
     templateId: options.template,
     image: options.image,
     snapshotId: options.snapshot,
-    mounts: options.volume,
+    mounts: mountsOf(options),
     cpuLimit: options.cpu,
     memoryMb: options.memoryMb?.toString(),
     diskMb: options.diskMb?.toString(),
@@ -112,4 +120,8 @@ function requestOf(options: Options) {
     wakeOnRequest: options.wakeOnRequest,
     sessionId: options.sessionId,
   };
+}
+
+function mountsOf({ volume = [], mount = [] }: Options) {
+  return volume.length + mount.length > 0 ? [...volume, ...mount] : undefined;
 }

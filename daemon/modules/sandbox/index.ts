@@ -27,6 +27,7 @@ import { createLifecycleWebhookRoom } from './lifecycle-webhooks/index.ts';
 import { createMetricsRoom } from './metrics/index.ts';
 import { StatsService } from './metrics/service.ts';
 import { createNetworkRoom } from './network/index.ts';
+import { createObjectStoresRoom } from './object-stores/index.ts';
 import { createOtlpRoom } from './otlp/index.ts';
 import { createPortsRoom } from './ports/index.ts';
 import type { Room, RoomContext } from './room.ts';
@@ -37,6 +38,7 @@ import { createVolumesRoom } from './volumes/index.ts';
 
 export type { Finding, Probe } from './drivers/driver.ts';
 export { selectDriver } from './drivers/select.ts';
+export { objectStoreFinding } from './object-stores/tools.ts';
 
 /** Milliseconds until a backend that does not answer is asked again. */
 const RETRY_MS = 5_000;
@@ -151,6 +153,7 @@ function createRooms(people: People, context: RoomContext): readonly Room[] {
     createNetworkRoom(context),
     createSnapshotsRoom(context),
     createVolumesRoom(context),
+    createObjectStoresRoom(context),
     createLifecycleWebhookRoom(context),
   ];
 }

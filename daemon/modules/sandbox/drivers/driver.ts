@@ -119,6 +119,9 @@ export interface SandboxDriver {
    */
   unarchive(spec: BoxSpec, file: string): Promise<void>;
 
+  /** Why boxes cannot have what is mounted on this host, for a person; undefined, as the method may be, when they can. */
+  whyNoHostMounts?(): Promise<string | undefined>;
+
   /** Lets go of host resources that are only kept for speed (pools, connections). Boxes go on running. */
   close(): Promise<void>;
 }
@@ -222,6 +225,11 @@ export interface BoxMount {
   /** Where it is in the box: see `badTarget`. */
   readonly target: string;
   readonly readOnly?: boolean;
+  /**
+   * The source is a mount that a program on this host serves, with owners as they are to be: it may not answer, so
+   * it is taken without being looked at. It has no subpath.
+   */
+  readonly served?: boolean;
 }
 
 /** A snapshot that was made. */

@@ -6,6 +6,7 @@ import type { Config } from '../../../config/config.ts';
 import type { NetworkPolicy } from '../drivers/driver.ts';
 import { snapshotOf } from '../drivers/snapshot-reference.ts';
 import { resolvePolicy } from '../network/policy-request.ts';
+import type { StoreMount } from '../object-stores/mounts.ts';
 import { findTemplate } from '../templates/catalog.ts';
 import type { VolumeMount } from '../volumes/mounts.ts';
 import { badGitUrl, type GitSource, isBranch } from './git.ts';
@@ -34,8 +35,8 @@ export interface SandboxConfig {
   readonly wakeOnRequest?: boolean;
   /** The snapshot that `image` names. */
   readonly snapshotId?: string;
-  /** The volumes that it has inside. */
-  readonly mounts?: readonly VolumeMount[];
+  /** The volumes and buckets that it has inside. */
+  readonly mounts?: readonly (VolumeMount | StoreMount)[];
   /** What was cloned into it when it was made. */
   readonly git?: GitSource;
 }

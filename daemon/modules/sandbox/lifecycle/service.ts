@@ -129,16 +129,18 @@ export class LifecycleService {
   stop(tenant: string, idOrName: string, reason: Reason = 'manual'): Promise<Sandbox> {
     return this.exclusively(tenant, idOrName, async (row) => {
       this.enter(row, 'stop', { type: 'stopping', message: `Stopping (${reason})` });
-      await this.driver.stop(row.id).catch((error: unknown) => {
-        const failure = asAppError(error).message;
-        this.settle(
-          row,
-          'stopping',
-          { state: 'running', failure },
-          { type: 'error', message: 'Could not be stopped', error: failure },
-        );
-        throw error;
-      });
+      await this.ingredients
+        .ending(row, () => this.driver.stop(row.id), false)
+        .catch((error: unknown) => {
+          const failure = asAppError(error).message;
+          this.settle(
+            row,
+            'stopping',
+            { state: 'running', failure },
+            { type: 'error', message: 'Could not be stopped', error: failure },
+          );
+          throw error;
+        });
       const stoppedAt = this.app.clock.now();
       const change = {
         state: 'sleeping' as const,
@@ -169,7 +171,7 @@ export class LifecycleService {
   async wake(row: Sandbox, from: 'sleeping' | 'archived', start: () => Promise<Box>): Promise<Sandbox> {
     const began = performance.now();
     try {
-      const box = await start();
+      const box = await this.ingredients.starting(row, start);
       this.ingredients.used(row.tenant, row.config);
       const change = {
         ...AWAKE,
@@ -222,7 +224,7 @@ export class LifecycleService {
   /** What the driver needs to start a sandbox. */
   boxSpec(id: string, config: SandboxConfig): BoxSpec {
     const limits = { cpu: config.cpu, memoryMb: config.memoryMb, pids: this.app.config.get('sandbox.pids') };
-    const mounts = this.ingredients.mounts(config);
+    const mounts = this.ingredients.mounts(config, id);
     return { id, image: config.image, env: config.env, limits, mounts, network: config.network };
   }
 
@@ -240,6 +242,13 @@ export class LifecycleService {
   ): Promise<Sandbox> {
     this.checkRoom();
     this.ingredients.check(caller.tenant, config);
+    const asking = this.ingredients.admit(caller.tenant, config);
+    if (asking) {
+      await asking;
+      const meanwhile = idempotencyKey && this.store.findByKey(caller.tenant, idempotencyKey);
+      if (meanwhile) return meanwhile;
+      this.checkRoom();
+    }
     const row = this.newRow(caller, config, request, idempotencyKey);
     this.events.record(
       row.tenant,
@@ -258,7 +267,9 @@ export class LifecycleService {
     const start = performance.now();
     try {
       const spec = this.boxSpec(row.id, row.config);
-      const box = await this.driver.create(filled ? { ...spec, image: filled.image } : spec);
+      const box = await this.ingredients.starting(row, () =>
+        this.driver.create(filled ? { ...spec, image: filled.image } : spec),
+      );
       this.ingredients.used(row.tenant, row.config);
       const change = {
         state: 'running' as const,
@@ -272,6 +283,7 @@ export class LifecycleService {
         durationMs: performance.now() - start,
       });
     } catch (error) {
+      await this.ingredients.ended(row, true);
       const failure = asAppError(error).message;
       this.settle(
         row,
@@ -285,19 +297,20 @@ export class LifecycleService {
   }
 
   /** The commit that is in the new box. When it cannot be had, the box is removed. */
-  private async clone({ id, config: { git } }: Sandbox): Promise<string | null> {
+  private async clone(row: Sandbox): Promise<string | null> {
+    const { git } = row.config;
     if (!git) return null;
     try {
-      return await cloneInto(this.driver, id, git);
+      return await cloneInto(this.driver, row.id, git);
     } catch (error) {
-      await this.driver.remove(id);
+      await this.ingredients.ending(row, () => this.driver.remove(row.id), true);
       throw error;
     }
   }
 
   private async end(row: Sandbox, reason: Reason): Promise<void> {
     this.enter(row, 'terminate', { type: 'terminating', message: `Terminating (${reason})` });
-    await this.driver.remove(row.id);
+    await this.ingredients.ending(row, () => this.driver.remove(row.id), true);
     await this.archives.remove(row.id);
     this.activity.delete(row.id);
     const change = {

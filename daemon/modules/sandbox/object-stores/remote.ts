@@ -16,7 +16,9 @@ const PREFIX = 'RCLONE_CONFIG_STORE_';
 export function remoteOf(mount: StoreMount, env: Readonly<Record<string, string>>): Remote {
   const found = credentialsOf(mount.type, env);
   if (!('settings' in found))
-    throw fail('failed_precondition', { message: `The sandbox has no credentials to mount ${mount.bucket}.` });
+    throw fail('failed_precondition', {
+      message: `The sandbox has no credentials to mount ${mount.bucket}.`,
+    });
   const settings = settingsOf(mount, env, found.settings);
   const folder = mount.subpath ? `/${mount.subpath}` : '';
   return {

@@ -1,3 +1,4 @@
+import type { Finding } from '../drivers/driver.ts';
 import { exists } from '../drivers/host/files.ts';
 import { findProgram } from '../drivers/host/run.ts';
 
@@ -7,6 +8,7 @@ const PROGRAMS = {
   fusermount3: 'fuse3',
   unshare: 'util-linux',
   setpriv: 'util-linux',
+  prlimit: 'util-linux',
   setsid: 'util-linux',
   ip: 'iproute2',
 } as const;
@@ -24,4 +26,13 @@ export function whyNot(): string | undefined {
   return exists('/dev/fuse')
     ? undefined
     : 'Object stores cannot be mounted here: /dev/fuse is not there. Load the kernel module: modprobe fuse';
+}
+
+/** The same for the doctor. Nothing is installed for it unasked: most sandboxes have no object store. */
+export function objectStoreFinding(): Finding {
+  const check = 'object_stores';
+  const why = whyNot();
+  return why === undefined
+    ? { check, status: 'ok', message: `rclone (${findProgram('rclone')}) and FUSE are here` }
+    : { check, status: 'degraded', message: why };
 }

@@ -1,6 +1,6 @@
 import type { StorageMount } from '../../../../src/api/sandbox/lifecycle.ts';
 import type { Value } from '../../../../src/api/schema.ts';
-import { type FieldViolation, fail, invalid } from '../../../../src/errors/app-error.ts';
+import { type FieldViolation, invalid } from '../../../../src/errors/app-error.ts';
 import { badSubpath, badTarget, conflict } from '../drivers/mount-target.ts';
 
 /** Mounts of one sandbox. */
@@ -24,18 +24,14 @@ export interface CheckedMount {
 }
 
 /**
- * Checks the mounts of a request. Object stores are refused before anything is made: this instance has nothing
- * that mounts them. Errors: invalid_argument naming the field, not_configured.
+ * Checks the mounts of a request, of every kind, and gives those of volumes.
+ * Errors: invalid_argument naming the field.
  */
 export function checkedMounts(mounts: readonly Value<typeof StorageMount>[]): CheckedMount[] {
   const [first, ...rest] = violations(mounts);
   if (first) throw invalid(first, ...rest);
-  const store = mounts.find(({ type }) => type !== 'svc-volume');
-  if (store)
-    throw fail('not_configured', {
-      message: `Mounts of type ${store.type} cannot be made by this instance. Use a volume (svc-volume), or the store's own client inside the sandbox.`,
-    });
-  return mounts.map(({ bucket = '', mountPath = '', subpath }) => ({
+  const volumes = mounts.filter(({ type }) => type === 'svc-volume');
+  return volumes.map(({ bucket = '', mountPath = '', subpath }) => ({
     bucket,
     mountPath,
     ...(subpath ? { subpath } : {}),

@@ -107,27 +107,27 @@ export class VolumeService implements Ingredient {
     }
   }
 
-  /** Errors: invalid_argument naming the field, not_configured, not_found, failed_precondition. */
+  /** Errors: invalid_argument naming the field, not_found, failed_precondition. */
   resolve(tenant: string, { mounts }: CreateRequest, config: SandboxConfig): SandboxConfig {
     if (!mounts || mounts.length === 0) return config;
     const found = checkedMounts(mounts).map((mount): VolumeMount => {
       const { id } = this.ready(tenant, mount.bucket);
       return { type: 'svc-volume', volumeId: id, ...mount };
     });
-    return { ...config, mounts: found };
+    return found.length > 0 ? { ...config, mounts: [...(config.mounts ?? []), ...found] } : config;
   }
 
-  check(tenant: string, { mounts = [] }: SandboxConfig): void {
-    for (const { volumeId } of mounts) this.ready(tenant, volumeId);
+  check(tenant: string, config: SandboxConfig): void {
+    for (const { volumeId } of volumesOf(config)) this.ready(tenant, volumeId);
   }
 
-  used(tenant: string, { mounts = [] }: SandboxConfig): void {
+  used(tenant: string, config: SandboxConfig): void {
     const lastUsedAt = this.app.clock.now();
-    for (const { volumeId } of mounts) this.store.change(tenant, volumeId, { lastUsedAt });
+    for (const { volumeId } of volumesOf(config)) this.store.change(tenant, volumeId, { lastUsedAt });
   }
 
-  mounts({ mounts = [] }: SandboxConfig): readonly BoxMount[] {
-    return mounts.map(({ volumeId, mountPath, subpath }) => ({
+  mounts(config: SandboxConfig): readonly BoxMount[] {
+    return volumesOf(config).map(({ volumeId, mountPath, subpath }) => ({
       source: this.folderOf(volumeId),
       target: mountPath,
       ...(subpath ? { subpath } : {}),
@@ -176,4 +176,8 @@ export class VolumeService implements Ingredient {
   private folderOf(id: string): string {
     return join(this.root, id);
   }
+}
+
+function volumesOf({ mounts = [] }: SandboxConfig): VolumeMount[] {
+  return mounts.filter((mount) => mount.type === 'svc-volume');
 }

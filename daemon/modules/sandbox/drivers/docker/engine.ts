@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { homedir, release } from 'node:os';
 import { join } from 'node:path';
 import Docker from 'dockerode';
 import { AppError, fail } from '../../../../../src/errors/app-error.ts';
@@ -74,4 +74,12 @@ export async function withEngine<T>(id: string, calls: () => Promise<T>): Promis
   } catch (error) {
     throw engineError(error, id);
   }
+}
+
+/** Why the engine does not see what is mounted on this host; undefined when it runs here, on the same kernel. */
+export async function whyElsewhere({ client }: Engine): Promise<string | undefined> {
+  const { KernelVersion: kernel } = (await withEngine('', () => client.info())) as { KernelVersion?: string };
+  return kernel === release()
+    ? undefined
+    : 'The Docker engine does not run on this host but in a virtual machine or elsewhere: it does not see what is mounted here.';
 }

@@ -7,7 +7,7 @@ import { Boxes, type OpenBox } from './boxes.ts';
 import { findDetached, startDetached } from './detached.ts';
 import { Doors } from './doors.ts';
 import { EgressGuard } from './egress-guard.ts';
-import { connectEngine } from './engine.ts';
+import { connectEngine, whyElsewhere } from './engine.ts';
 import { execute, runOnTerminal } from './execution.ts';
 import { ExitWatch } from './exit-watch.ts';
 import { Images } from './image.ts';
@@ -90,6 +90,7 @@ export function createDockerDriver(options: DockerDriverOptions): SandboxDriver 
     listSnapshots: () => snapshots.list(),
     archive: (id, file) => snapshots.archive(id, file),
     unarchive: (spec, file) => snapshots.unarchive(spec, file),
+    whyNoHostMounts: () => whyElsewhere(engine),
     async close() {
       watch.close();
       await network.close();

@@ -5,6 +5,8 @@ import { badSubpath } from '../mount-target.ts';
 import { errnoOf } from './files.ts';
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
+/** Opens a place in the tree, and asks whoever serves it nothing (open(2)). */
+const O_PATH = 0o10000000;
 
 /**
  * Opens the folder of a mount. What is missing of its subpath is made and given to the user of boxes, as is the
@@ -12,7 +14,8 @@ const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
  * an open folder to the next, and follows no link. The caller closes the descriptor.
  * Errors: invalid_argument (the subpath), those of node:fs.
  */
-export function openMounted({ source, subpath }: BoxMount, owner: number): number {
+export function openMounted({ source, subpath, served }: BoxMount, owner: number): number {
+  if (served) return openSync(source, O_PATH | O_DIRECTORY | O_NOFOLLOW);
   const bad = subpath === undefined ? undefined : badSubpath(subpath);
   if (bad) throw invalid({ field: 'subpath', description: bad });
   let fd = openSync(source, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
