@@ -42,6 +42,7 @@ export const serve = verb<[], Options>({
       return undefined;
     }
     const start = await loadServe();
+    const ending = signalled(cli);
     const daemon = await start({ flags: settingFlags(options), configFile: options.config });
     writeDaemonRecord(config.dataDir, {
       pid: process.pid,
@@ -50,7 +51,7 @@ export const serve = verb<[], Options>({
       version,
       startedAt: Date.now(),
     });
-    await signalled(cli);
+    await ending;
     await daemon.stop();
     removeDaemonRecord(config.dataDir, process.pid);
     return undefined;
