@@ -508,7 +508,7 @@ describe('without sandboxes', () => {
       second.call(lifecycleWebhooks.ListWebhookDeliveries, { params: { id: endpoint.id } }),
       second.call(lifecycleWebhooks.TestWebhookEndpoint, { params: { id: endpoint.id } }),
     ];
-    for (const attempt of attempts) expect(await refused(attempt)).toMatchObject({ http: 404 });
+    for (const error of await Promise.all(attempts.map(refused))) expect(error).toMatchObject({ http: 404 });
     expect((await second.call(sandboxCrons.ListCrons)).crons).toEqual([]);
     expect((await second.call(sandboxWebhooks.ListWebhooks)).webhooks).toEqual([]);
     expect((await second.call(sandboxCrons.ListTriggers)).triggers).toEqual([]);
