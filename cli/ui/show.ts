@@ -14,12 +14,18 @@ export interface Listing<Row> {
   readonly none: string;
   /** false leaves the heading out, where a list goes on. */
   readonly heading?: boolean;
+  /** Where the rows stand in a longer list, which goes on with `--offset`. */
+  readonly page?: { readonly offset?: number; readonly total?: number };
 }
 
 /** Prints a list: a table on a terminal, tab-separated lines for programs. */
-export function showList<Row>(cli: Cli, { columns, rows, none, heading }: Listing<Row>): void {
+export function showList<Row>(cli: Cli, { columns, rows, none, heading, page }: Listing<Row>): void {
   cli.terminal.out.write(formatTable(columns, rows, cli.terminal.out, heading));
-  if (rows.length === 0 && cli.terminal.err.isTty) cli.terminal.note(none);
+  if (!cli.terminal.err.isTty) return;
+  if (rows.length === 0) cli.terminal.note(none);
+  const shown = (page?.offset ?? 0) + rows.length;
+  const total = page?.total ?? 0;
+  if (shown < total) cli.terminal.note(`${shown} of ${total}; more with --offset ${shown}`);
 }
 
 /** Prints names and values. */

@@ -56,6 +56,7 @@ export const list = verb<[], Options>({
       return undefined;
     }
     showList(cli, {
+      page: { offset, total: answer.total },
       rows: answer.instances ?? [],
       none: 'There are no sandboxes here. Make one: svc sandbox create --name box',
       columns: [
@@ -75,10 +76,6 @@ export const list = verb<[], Options>({
         },
       ],
     });
-    const total = answer.total ?? 0;
-    const shown = (offset ?? 0) + (answer.instances?.length ?? 0);
-    if (shown < total && cli.terminal.err.isTty)
-      cli.terminal.note(`${shown} of ${total}; more with --offset ${shown}`);
     return undefined;
   },
 });

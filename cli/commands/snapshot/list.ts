@@ -21,6 +21,7 @@ export const list = verb<[], { limit: number; offset?: number; json?: true }>({
       return undefined;
     }
     showList(cli, {
+      page: { offset, total: answer.total },
       rows: answer.snapshots,
       none: 'There are no snapshots here. Make one: svc snapshot create NAME --sandbox BOX',
       columns: [
@@ -41,9 +42,6 @@ export const list = verb<[], { limit: number; offset?: number; json?: true }>({
         },
       ],
     });
-    const shown = (offset ?? 0) + answer.snapshots.length;
-    if (shown < answer.total && cli.terminal.err.isTty)
-      cli.terminal.note(`${shown} of ${answer.total}; more with --offset ${shown}`);
     return undefined;
   },
 });

@@ -20,6 +20,7 @@ export const list = verb<[], { limit: number; offset?: number; json?: true }>({
       return undefined;
     }
     showList(cli, {
+      page: { offset, total: answer.total },
       rows: answer.volumes,
       none: 'There are no volumes here. Make one: svc volume create NAME',
       columns: [
@@ -38,9 +39,6 @@ export const list = verb<[], { limit: number; offset?: number; json?: true }>({
         },
       ],
     });
-    const shown = (offset ?? 0) + answer.volumes.length;
-    if (shown < answer.total && cli.terminal.err.isTty)
-      cli.terminal.note(`${shown} of ${answer.total}; more with --offset ${shown}`);
     return undefined;
   },
 });

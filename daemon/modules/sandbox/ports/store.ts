@@ -40,36 +40,21 @@ export class PortStore {
     return this.db.sql
       .select()
       .from(sandboxPorts)
-      .where(
-        and(
-          eq(sandboxPorts.tenant, tenant),
-          eq(sandboxPorts.sandboxId, sandboxId),
-          eq(sandboxPorts.exposed, true),
-        ),
-      )
+      .where(and(ofSandbox(tenant, sandboxId), eq(sandboxPorts.exposed, true)))
       .orderBy(asc(sandboxPorts.port))
       .all();
   }
 
   /** How many addresses a sandbox has. */
   count(tenant: string, sandboxId: string): number {
-    return this.db.sql.$count(
-      sandboxPorts,
-      and(eq(sandboxPorts.tenant, tenant), eq(sandboxPorts.sandboxId, sandboxId)),
-    ) as unknown as number;
+    return this.db.sql.$count(sandboxPorts, ofSandbox(tenant, sandboxId)) as unknown as number;
   }
 
   find(tenant: string, sandboxId: string, port: number): SandboxPort | undefined {
     return this.db.sql
       .select()
       .from(sandboxPorts)
-      .where(
-        and(
-          eq(sandboxPorts.tenant, tenant),
-          eq(sandboxPorts.sandboxId, sandboxId),
-          eq(sandboxPorts.port, port),
-        ),
-      )
+      .where(and(ofSandbox(tenant, sandboxId), eq(sandboxPorts.port, port)))
       .get();
   }
 
@@ -82,23 +67,14 @@ export class PortStore {
   remove(tenant: string, sandboxId: string, port: number): SandboxPort | undefined {
     return this.db.sql
       .delete(sandboxPorts)
-      .where(
-        and(
-          eq(sandboxPorts.tenant, tenant),
-          eq(sandboxPorts.sandboxId, sandboxId),
-          eq(sandboxPorts.port, port),
-        ),
-      )
+      .where(and(ofSandbox(tenant, sandboxId), eq(sandboxPorts.port, port)))
       .returning()
       .get();
   }
 
   /** Forgets every address of a sandbox. */
   removeAll(tenant: string, sandboxId: string): void {
-    this.db.sql
-      .delete(sandboxPorts)
-      .where(and(eq(sandboxPorts.tenant, tenant), eq(sandboxPorts.sandboxId, sandboxId)))
-      .run();
+    this.db.sql.delete(sandboxPorts).where(ofSandbox(tenant, sandboxId)).run();
   }
 
   /** Forgets the addresses of sandboxes that are gone. */
@@ -109,4 +85,8 @@ export class PortStore {
       .where(and(eq(sandboxes.id, sandboxPorts.sandboxId), sql`${sandboxes.state} <> 'terminated'`));
     this.db.sql.delete(sandboxPorts).where(notExists(living)).run();
   }
+}
+
+function ofSandbox(tenant: string, sandboxId: string) {
+  return and(eq(sandboxPorts.tenant, tenant), eq(sandboxPorts.sandboxId, sandboxId));
 }

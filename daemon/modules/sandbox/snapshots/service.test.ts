@@ -1,16 +1,9 @@
 import { beforeEach, expect, test } from 'bun:test';
-import { randomBytes } from 'node:crypto';
-import { migrations } from '../../../../migrations/index.ts';
 import { fail } from '../../../../src/errors/app-error.ts';
 import { DAY_MS } from '../../../../src/kit/time.ts';
 import type { App } from '../../../app.ts';
-import { Audit } from '../../../audit/audit.ts';
-import { Bus } from '../../../bus/bus.ts';
-import { Config } from '../../../config/config.ts';
-import { type Database, openDatabase } from '../../../db/open.ts';
-import { Jobs } from '../../../jobs/queue.ts';
-import { silentLog } from '../../../log/log.ts';
-import { Secrets } from '../../../secrets/secrets.ts';
+import type { Database } from '../../../db/open.ts';
+import { openTestApp } from '../../../testing/app.ts';
 import type { SandboxDriver } from '../drivers/driver.ts';
 import { SandboxEvents } from '../history/events.ts';
 import { resolveConfig } from '../lifecycle/config.ts';
@@ -42,28 +35,13 @@ beforeEach(() => {
   now = Date.UTC(2026, 0, 1);
   kept = new Set();
   isFull = false;
-  db = openDatabase(':memory:', migrations);
-  const clock = { now: () => now };
-  const bus = new Bus(silentLog);
-  app = {
-    config: new Config({ flags: { 'data.dir': '/nonexistent' } }),
-    db,
-    bus,
-    clock,
-    log: silentLog,
-    jobs: new Jobs(db, clock, silentLog),
-    secrets: new Secrets(randomBytes(32)),
-    audit: new Audit(db, clock),
-    outbound: {
-      fetch: () => Promise.reject(new Error('nothing leaves a test')),
-      connect: () => Promise.reject(new Error('nothing leaves a test')),
-    },
-  };
+  app = openTestApp({ now: () => now }, { 'data.dir': '/nonexistent' });
+  ({ db } = app);
   const lifecycle = new LifecycleService(
     app,
     driver,
     new SandboxStore(db),
-    new SandboxEvents(db, clock, bus),
+    new SandboxEvents(db, app.clock, app.bus),
   );
   service = new SnapshotService(app, driver, lifecycle, new SnapshotStore(db));
 });

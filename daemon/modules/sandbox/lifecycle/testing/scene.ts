@@ -1,19 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { migrations } from '../../../../../migrations/index.ts';
 import { fail } from '../../../../../src/errors/app-error.ts';
 import type { Clock } from '../../../../../src/kit/time.ts';
-import type { App } from '../../../../app.ts';
-import { Audit } from '../../../../audit/audit.ts';
-import { Bus } from '../../../../bus/bus.ts';
-import { Config } from '../../../../config/config.ts';
-import { openDatabase } from '../../../../db/open.ts';
 import type { Caller } from '../../../../http/route.ts';
-import { Jobs } from '../../../../jobs/queue.ts';
-import { silentLog } from '../../../../log/log.ts';
-import { Secrets } from '../../../../secrets/secrets.ts';
+import { openTestApp } from '../../../../testing/app.ts';
 import type { BoxSpec, Limits, SandboxDriver } from '../../drivers/driver.ts';
 import { SandboxEvents } from '../../history/events.ts';
 import { LifecycleService } from '../service.ts';
@@ -87,25 +78,10 @@ export class TestClock implements Clock {
 
 /** A lifecycle service on a host that can be broken, with room for three sandboxes. */
 export function openScene(dataDir = mkdtempSync(join(tmpdir(), 'svc-lifecycle-'))) {
-  const db = openDatabase(':memory:', migrations);
-  const bus = new Bus(silentLog);
   const clock = new TestClock();
-  const app: App = {
-    config: new Config({ flags: { 'data.dir': dataDir, 'sandbox.max': 3 } }),
-    db,
-    bus,
-    clock,
-    log: silentLog,
-    jobs: new Jobs(db, clock, silentLog),
-    secrets: new Secrets(randomBytes(32)),
-    audit: new Audit(db, clock),
-    outbound: {
-      fetch: () => Promise.reject(new Error('nothing leaves a test')),
-      connect: () => Promise.reject(new Error('nothing leaves a test')),
-    },
-  };
+  const app = openTestApp(clock, { 'data.dir': dataDir, 'sandbox.max': 3 });
   const host = new FailingHost();
-  const events = new SandboxEvents(db, clock, bus);
-  const service = new LifecycleService(app, host.driver, new SandboxStore(db), events);
+  const events = new SandboxEvents(app.db, clock, app.bus);
+  const service = new LifecycleService(app, host.driver, new SandboxStore(app.db), events);
   return { app, host, service, events, clock, dataDir };
 }
