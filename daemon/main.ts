@@ -19,8 +19,10 @@ import { lockDataDir } from './lock.ts';
 import { createLog } from './log/log.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { createAuthModule } from './modules/auth/index.ts';
+import { configuredDirectory } from './modules/gateway/configured.ts';
 import { createGatewayModule } from './modules/gateway/index.ts';
 import { createSandboxModule, selectDriver } from './modules/sandbox/index.ts';
+import { createSettingsModule } from './modules/settings/index.ts';
 import { createSystemModule } from './modules/system/index.ts';
 import { createOutbound } from './outbound/outbound.ts';
 import { loadInstanceKey, Secrets } from './secrets/secrets.ts';
@@ -72,11 +74,18 @@ async function compose(app: App): Promise<Instance> {
   const metrics = createMetrics();
   let port = config.get('server.port');
   const auth = createAuthModule(app, { port: () => port });
+  const settings = createSettingsModule(app);
   const driver = await selectDriver({ ...app, instance: instanceName(new SettingStore(db), clock.now()) });
   const sandbox = createSandboxModule(app, driver, auth.standing, () => port);
   metrics.sandboxes(() => new Map(Object.entries(sandbox.countByState())));
   for (const figure of sandbox.figures) metrics.figure(figure);
-  const modules = [auth, sandbox, createGatewayModule(app, metrics), createSystemModule(app, metrics)];
+  const modules = [
+    auth,
+    settings,
+    sandbox,
+    createGatewayModule(app, { directory: configuredDirectory(config), metrics }),
+    createSystemModule(app, metrics),
+  ];
   const idempotency = new Idempotency(db, clock, app.secrets);
   jobs.every('idempotency.prune', HOUR_MS, () => idempotency.prune());
   const routes = modules.flatMap((module) => module.routes);

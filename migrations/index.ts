@@ -10,6 +10,11 @@ import network from './0008_network.sql' with { type: 'text' };
 import otlp from './0009_otlp.sql' with { type: 'text' };
 import automation from './0010_automation.sql' with { type: 'text' };
 import code from './0011_code.sql' with { type: 'text' };
+import settings from './0012_settings.sql' with { type: 'text' };
+import providers from './0013_providers.sql' with { type: 'text' };
+import routes from './0014_routes.sql' with { type: 'text' };
+import spending from './0015_spending.sql' with { type: 'text' };
+import responses from './0016_responses.sql' with { type: 'text' };
 
 /** The schema, step by step, embedded in the executable. */
 export const migrations: readonly Migration[] = [
@@ -24,4 +29,9 @@ export const migrations: readonly Migration[] = [
   { version: 9, name: 'otlp', sql: otlp },
   { version: 10, name: 'automation', sql: automation },
   { version: 11, name: 'code', sql: code },
+  { version: 12, name: 'settings', sql: settings },
+  { version: 13, name: 'providers', sql: providers },
+  { version: 14, name: 'routes', sql: routes },
+  { version: 15, name: 'spending', sql: spending },
+  { version: 16, name: 'responses', sql: responses },
 ];

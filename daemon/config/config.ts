@@ -59,6 +59,11 @@ export class Config {
     return { key, value: parsed.value, origin: candidate.origin, detail: candidate.detail };
   }
 
+  /** A variable of the environment that is no setting, such as the keys that other programs' SDKs read; undefined when empty. */
+  variable(name: string): string | undefined {
+    return this.sources.env?.[name]?.trim() || undefined;
+  }
+
   /** Every setting with its origin, in the order of the schema. */
   list(): Resolved[] {
     return Object.keys(SETTINGS).map((key) => this.resolve(key as SettingKey));

@@ -35,6 +35,8 @@ function setting<T extends keyof Values>(
   return { type, default: defaultValue, about, ...more };
 }
 
+const KEY_SOURCES = ['correlation', 'api_key', 'user_id', 'ip'];
+
 /** Every setting of an instance. The key is its place in svc.yaml. */
 export const SETTINGS = {
   'data.dir': setting('string', '~/.svc', 'Where the instance keeps everything'),
@@ -46,6 +48,35 @@ export const SETTINGS = {
   'server.hosts': setting('list', [], 'Host names this instance answers for, besides its own addresses'),
   'server.public_url': setting('string', '', 'URL under which people reach this instance, for links in mail'),
   'server.stop_timeout': setting('duration', 10 * SECOND_MS, 'How long open requests may go on at a stop'),
+  'server.cors.enabled': setting('boolean', false, 'Lets pages of other origins call from a browser'),
+  'server.cors.allowed_origins': setting(
+    'list',
+    [],
+    'Those origins, such as https://app.example.com; * is every one',
+  ),
+  'server.cors.allowed_methods': setting(
+    'list',
+    ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    'Methods that they may use',
+  ),
+  'server.cors.allowed_headers': setting(
+    'list',
+    ['*'],
+    'Headers that they may send; * is whatever they ask for',
+  ),
+  'server.cors.exposed_headers': setting(
+    'list',
+    ['x-request-id', 'retry-after', 'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'],
+    'Headers of answers that they may read',
+  ),
+  'server.cors.allow_credentials': setting(
+    'boolean',
+    false,
+    'Lets their requests bring the session cookie, for reading',
+  ),
+  'server.cors.max_age': setting('duration', 10 * MINUTE_MS, 'How long browsers remember what is allowed', {
+    maximum: DAY_MS,
+  }),
   'log.level': setting('string', 'info', 'Least level that is logged', {
     values: ['debug', 'info', 'warn', 'error'],
   }),
@@ -91,6 +122,23 @@ export const SETTINGS = {
     secret: true,
     env: ['SVC_ROOT_API_KEY'],
   }),
+  'license.public_key': setting(
+    'string',
+    '',
+    'Key that statements of the licence are verified with: PEM (SPKI) or JWK as JSON',
+  ),
+  'license.secret': setting(
+    'string',
+    '',
+    'Secret that they are verified with (HS256) where there is no public key',
+    { secret: true },
+  ),
+  'license.callback_secret': setting(
+    'string',
+    '',
+    'Secret that the control plane sends with the activation callback, or sha256:<hex> of it',
+    { secret: true },
+  ),
   'license.seats': setting('integer', 0, 'Seats of the license; 0 is unlimited', { minimum: 0 }),
   'mail.smtp_url': setting(
     'string',
@@ -106,6 +154,70 @@ export const SETTINGS = {
     [],
     'Private hosts (name, address or CIDR, optional :port) that may be called',
   ),
+  'gateway.retries': setting('integer', 1, 'Further tries of one provider after 429, timeouts and 5xx', {
+    minimum: 0,
+    maximum: 5,
+  }),
+  'gateway.timeout': setting('duration', 10 * MINUTE_MS, 'Longest time until the first content of an answer'),
+  'gateway.rate_limit.enabled': setting('boolean', false, 'Counts requests to models'),
+  'gateway.rate_limit.requests_per_minute': setting('integer', 500, 'How fast a bucket of requests fills', {
+    minimum: 1,
+    maximum: 1_000_000,
+  }),
+  'gateway.rate_limit.burst': setting('integer', 100, 'Size of a bucket of requests', {
+    minimum: 1,
+    maximum: 1_000_000,
+  }),
+  'gateway.rate_limit.key_source': setting('string', 'correlation', 'What has a bucket of its own', {
+    values: KEY_SOURCES,
+  }),
+  'gateway.load_balancer.enabled': setting('boolean', true, 'Spreads calls by the strategy'),
+  'gateway.load_balancer.strategy': setting('string', 'priority', 'How calls are spread', {
+    values: ['priority', 'round_robin', 'weighted', 'least_connections'],
+  }),
+  'gateway.load_balancer.key_source': setting('string', 'correlation', 'What a choice is made by', {
+    values: KEY_SOURCES,
+  }),
+  'gateway.load_balancer.weights': setting('object', {}, 'Weights by provider, for the strategy weighted'),
+  'cache.enabled': setting('boolean', false, 'Keeps answers of models for the same request'),
+  'cache.type': setting('string', 'memory', 'Where they are kept', { values: ['memory', 'redis'] }),
+  'cache.memory.ttl': setting('duration', 10 * MINUTE_MS, 'How long they are good', {
+    minimum: SECOND_MS,
+    maximum: 30 * DAY_MS,
+  }),
+  'cache.memory.max_size': setting('integer', 50_000, 'Most answers kept', {
+    minimum: 1,
+    maximum: 1_000_000,
+  }),
+  'cache.redis.address': setting('string', '', 'Redis as host:port or rediss://host:port'),
+  'cache.redis.password': setting('string', '', 'Password of that Redis, or user:password', { secret: true }),
+  'cache.redis.db': setting('integer', 0, 'Number of the database there', { minimum: 0, maximum: 1023 }),
+  'cache.redis.pool_size': setting('integer', 10, 'Most connections to it', { minimum: 1, maximum: 100 }),
+  'telemetry.enabled': setting('boolean', false, 'Sends traces of requests to models'),
+  'telemetry.sampling_rate': setting('number', 1, 'Share of the requests that are traced', {
+    minimum: 0,
+    maximum: 1,
+  }),
+  'telemetry.granularity': setting('string', 'standard', 'How much a trace tells', {
+    values: ['minimal', 'standard', 'detailed'],
+  }),
+  'telemetry.trace_provider_calls': setting('boolean', true, 'Traces each call of a provider'),
+  'telemetry.trace_stream_chunks': setting('boolean', false, 'Traces each piece of a stream'),
+  'telemetry.trace_fallbacks': setting('boolean', true, 'Traces fallbacks'),
+  'telemetry.collector_url': setting('string', '', 'OTLP/HTTP receiver of the traces'),
+  'telemetry.service_name': setting('string', 'svc', 'Name of this service in traces'),
+  'features.enable_streaming': setting('boolean', true, 'Answers of models in pieces'),
+  'features.enable_embeddings': setting('boolean', true, 'Embeddings'),
+  'features.enable_function_calling': setting('boolean', true, 'Tools that models call'),
+  'features.enable_response_caching': setting(
+    'boolean',
+    true,
+    'Keeping answers, where cache.enabled is on too',
+  ),
+  'features.enable_sse': setting('boolean', true, 'Server-sent events'),
+  'features.enable_request_logging': setting('boolean', true, 'The log of requests to models'),
+  'features.enable_health_checks': setting('boolean', true, 'Watching how providers answer'),
+  'features.enable_agents': setting('boolean', true, 'Agents'),
   providers: setting('object', {}, 'Model providers by name: {base_url, api_key, models}', { secret: true }),
   'providers.openai.api_key': setting('string', '', 'Key of the chat-completions upstream', {
     secret: true,

@@ -12,23 +12,42 @@ const COMPAT_TYPES: Readonly<Record<number, string>> = {
 /** Any error as a response in the error shape (spec, Errors). Unknown errors show nothing of themselves. */
 export function failureResponse(error: unknown, requestId: string, path: string): Response {
   const known = asAppError(error);
-  const headers = new Headers({ 'x-request-id': requestId });
+  const headers = new Headers({ ...headersOf(known), 'x-request-id': requestId });
   const retryAfter = known.data.retryAfterSeconds;
   if (typeof retryAfter === 'number') headers.set('retry-after', String(Math.ceil(retryAfter)));
   if (known.code === 'range_not_satisfiable') headers.set('content-range', `bytes */${known.data.size}`);
   if (typeof known.data.allow === 'string') headers.set('allow', known.data.allow);
-  return Response.json(failureBody(known, requestId, path), {
-    status: known.http === 499 ? 499 : known.http,
-    headers,
-  });
+  return Response.json(failureBody(known, requestId, path), { status: statusOf(known), headers });
+}
+
+/** What an upstream has refused keeps the upstream's status, by which stock clients choose their error. */
+function statusOf(error: AppError): number {
+  const { status } = error.data;
+  return error.code === 'upstream_rejected' && typeof status === 'number' ? status : error.http;
+}
+
+function headersOf({ data: { headers } }: AppError): Record<string, string> {
+  return typeof headers === 'object' && headers !== null ? { ...headers } : {};
 }
 
 /** Under /compat/v1 the same body also has `error`, so that stock clients understand it. */
 function failureBody(error: AppError, requestId: string, path: string): object {
   const wire = error.toWire(requestId);
-  if (!path.startsWith('/compat/')) return wire;
-  const type = COMPAT_TYPES[error.http] ?? 'api_error';
-  const param = error.violations[0]?.field ?? null;
-  const message = error.hint ? `${error.message} ${error.hint}` : error.message;
-  return { ...wire, error: { message, type, param, code: error.code } };
+  return path.startsWith('/compat/') ? { ...wire, error: compatError(error) } : wire;
+}
+
+/** The error in the chat-completions dialect: an upstream's own words where there are some. */
+function compatError(error: AppError): object {
+  const { type, code, param } = saidBy(error);
+  return {
+    message: error.hint ? `${error.message} ${error.hint}` : error.message,
+    type: type ?? COMPAT_TYPES[statusOf(error)] ?? 'api_error',
+    param: param ?? error.violations[0]?.field ?? null,
+    code: code ?? error.code,
+  };
+}
+
+function saidBy({ code, data: { said } }: AppError): { type?: string; code?: string; param?: string } {
+  if (code === 'budget_spent') return { type: 'insufficient_quota', code: 'insufficient_quota' };
+  return typeof said === 'object' && said !== null ? said : {};
 }

@@ -43,6 +43,9 @@ export class AppError extends Error {
     ];
     if (this.violations.length > 0)
       details.push({ '@type': `${TYPE}.BadRequest`, fieldViolations: this.violations });
+    for (const name of ['attempts', 'violations'] as const)
+      if (Array.isArray(this.data[name]))
+        details.push({ '@type': `type.svc.dev/svc.gateway.${name}`, [name]: this.data[name] });
     if (this.hint) details.push({ '@type': `${TYPE}.Help`, hint: this.hint });
     details.push({ '@type': `${TYPE}.RequestInfo`, requestId });
     return { code: this.rpc, message: this.message, details };

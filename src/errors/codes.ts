@@ -52,6 +52,10 @@ function entry<Data>(
 type Id = { id: string };
 type Text = { message: string };
 type Path = { path: string };
+/** What was tried before a call of a model failed. */
+type Attempts = {
+  attempts?: ReadonlyArray<{ model: string; failure?: string; status?: number; ms: number }>;
+};
 
 /**
  * Every error that svc can answer. The string code travels in `details`, the integer in `code`.
@@ -168,6 +172,27 @@ export const CODES = {
     ({ model }: { model: string; near: string[] }) => `There is no model ${JSON.stringify(model)}.`,
     ({ near }) => (near.length > 0 ? `Did you mean ${near.join(', ')}?` : 'List them: GET /compat/v1/models'),
   ),
+  not_offered: entry(
+    invalid,
+    ({ provider, surface, model }: { provider: string; surface: string; model: string }) =>
+      `The provider ${provider} of ${JSON.stringify(model)} does not offer ${surface.replaceAll('_', ' ')}.`,
+    () => 'See what providers can do: svc provider catalog',
+  ),
+  section_not_found: entry(
+    notFound,
+    ({ section }: { section: string; near: string[] }) =>
+      `There is no section ${JSON.stringify(section)} of the configuration.`,
+    ({ near }) =>
+      near.length > 0
+        ? `Did you mean ${near.join(', ')}?`
+        : 'They are rate_limit, load_balancer, features, cache, telemetry and cors.',
+  ),
+  schema_not_found: entry(
+    notFound,
+    ({ name }: { name: string; near: string[] }) => `There is no schema ${JSON.stringify(name)}.`,
+    ({ near }) =>
+      near.length > 0 ? `Did you mean ${near.join(', ')}?` : 'List them: GET /api/v1/config/schemas',
+  ),
   nothing_listens: entry(
     { http: 502, rpc: 14, exit: EXIT.error },
     ({ port }: { port: number }) => `Nothing listens on port ${port} in the sandbox.`,
@@ -191,12 +216,34 @@ export const CODES = {
     ({ id }) => `Turn it on: svc sandbox ssh-enable ${id} (or create it with sshEnabled)`,
   ),
   busy: entry(busy, ({ message }: Text) => message),
+  stale_version: entry(
+    busy,
+    ({ what, given, current }: { what: string; given: number; current: number }) =>
+      `${what} is at version ${current}; this change was made from version ${given}.`,
+    () => 'Read it again and make the change anew, or leave version out to overwrite it.',
+  ),
   seat_limit: entry(
     exhausted,
     ({ limit }: { limit: number }) => `All ${limit} seats of the license are taken.`,
     () => 'Remove a member, revoke an invitation or raise license.seats.',
   ),
-  rate_limited: entry(exhausted, ({ message }: { message: string; retryAfterSeconds: number }) => message),
+  rate_limited: entry(
+    exhausted,
+    ({
+      message,
+    }: Text & Attempts & { retryAfterSeconds: number; headers?: Readonly<Record<string, string>> }) =>
+      message,
+  ),
+  budget_spent: entry(
+    exhausted,
+    ({ message }: Text) => message,
+    () => 'See what was spent: svc usage; change the budget: svc budget set',
+  ),
+  guardrail_blocked: entry(
+    invalid,
+    ({ message }: Text & { violations: readonly object[] }) => message,
+    () => 'See the guardrails of this tenant: svc gateway config get guardrails',
+  ),
   resource_exhausted: entry(exhausted, ({ message }: Text) => message),
   body_too_large: entry(
     { http: 413, rpc: 3, exit: EXIT.usage },
@@ -222,8 +269,16 @@ export const CODES = {
     () => 'See what the host lacks: svc doctor --fix',
   ),
   disk_full: entry({ http: 507, rpc: 8, exit: EXIT.error }, ({ message }: Text) => message),
-  upstream_failed: entry({ http: 502, rpc: 14, exit: EXIT.error }, ({ message }: Text) => message),
-  upstream_timeout: entry({ http: 504, rpc: 4, exit: EXIT.error }, ({ message }: Text) => message),
+  upstream_failed: entry({ http: 502, rpc: 14, exit: EXIT.error }, ({ message }: Text & Attempts) => message),
+  upstream_timeout: entry({ http: 504, rpc: 4, exit: EXIT.error }, ({ message }: Text & Attempts) => message),
+  upstream_down: entry(unavailable, ({ message }: Text & Attempts) => message),
+  upstream_rejected: entry(
+    invalid,
+    ({
+      message,
+    }: Text & Attempts & { status: number; said: { code?: string; type?: string; param?: string } }) =>
+      message,
+  ),
   unavailable: entry(unavailable, ({ message }: Text) => message),
   unreachable: entry(
     { http: 503, rpc: 14, exit: EXIT.unreachable },

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { invalid } from '../../../src/errors/app-error.ts';
+import { durationText } from '../../../src/kit/duration.ts';
 import { maskKey } from '../../../src/kit/redact.ts';
 import type { Resolved, Setting } from '../../instance/load.ts';
 
@@ -40,18 +41,4 @@ function maskedText(value: unknown): string {
   if (typeof value === 'string') return value && maskKey(value);
   const names = Object.keys((value ?? {}) as object);
   return names.map((name) => `${name}=****`).join(',');
-}
-
-/** A duration in the form that settings are written in. */
-function durationText(ms: number): string {
-  if (ms === 0) return '0s';
-  const exact = [
-    [86_400_000, 'd'],
-    [3_600_000, 'h'],
-    [60_000, 'm'],
-    [1_000, 's'],
-    [1, 'ms'],
-  ] as const;
-  const [size, unit] = exact.find(([size]) => ms % size === 0) ?? [1, 'ms'];
-  return `${ms / size}${unit}`;
 }

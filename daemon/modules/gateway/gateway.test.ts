@@ -8,14 +8,15 @@ import { startUpstream, type TestUpstream } from '../../../test/support/upstream
 import { Config } from '../../config/config.ts';
 import type { Call } from '../../http/route.ts';
 import { createLog, type Log } from '../../log/log.ts';
-import type { TokenCount } from '../../metrics/metrics.ts';
+import { createMetrics } from '../../metrics/metrics.ts';
 import { createOutbound } from '../../outbound/outbound.ts';
+import { configuredDirectory } from './configured.ts';
 import { createGatewayModule } from './index.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'svc-gateway-'));
 const lines: string[] = [];
 const log: Log = createLog({ level: 'debug', format: 'json', write: (line) => lines.push(line) });
-const counts: TokenCount[] = [];
+const metrics = createMetrics();
 let upstream: TestUpstream;
 let routes: ReturnType<typeof createGatewayModule>['routes'];
 
@@ -33,7 +34,7 @@ beforeAll(async () => {
   refused.stop(true);
   const config = new Config({ env: { SVC_DATA_DIR: dir, SVC_PROVIDERS: JSON.stringify(providers) } });
   const app = { config, log, clock: systemClock, outbound: createOutbound(config, log) };
-  routes = createGatewayModule(app, { tokens: (count) => counts.push(count) }).routes;
+  routes = createGatewayModule(app, { directory: configuredDirectory(config), metrics }).routes;
 });
 
 afterAll(async () => {
@@ -49,6 +50,10 @@ async function invoke(id: string, part: Partial<Call> & { body?: unknown }): Pro
     query: {},
     signal: new AbortController().signal,
     headers: new Headers(),
+    request: new Request('http://127.0.0.1/'),
+    requestId: 'req_test',
+    caller: { tenant: 'org_test', role: 'member', actor: 'key_test', via: 'api-key' },
+    peer: '',
     ...part,
   };
   return route?.handle(call as unknown as Call);
@@ -67,6 +72,15 @@ const failure = (work: Promise<unknown>) =>
     () => undefined,
     (error: unknown) => (error instanceof AppError ? error : undefined),
   );
+
+const outputTokens = async () =>
+  Number(
+    /^svc_gateway_tokens_total\{.*model="gpt-test",direction="output"\} (\d+)/m.exec(
+      await metrics.render(),
+    )?.[1] ?? 0,
+  );
+
+const eventsIn = (text: string) => text.split('\n').filter((line) => line !== '');
 
 /** What the upstream itself answers, asked directly. */
 const direct = (body: Record<string, unknown>) =>
@@ -99,22 +113,25 @@ describe('a completion', () => {
   });
 
   test('reports its tokens', async () => {
-    counts.length = 0;
+    const before = await outputTokens();
     await chat({ model: 'gpt-test' });
-    expect(counts).toMatchObject([{ provider: 'openai', model: 'gpt-test', output: 4 }]);
+    expect((await outputTokens()) - before).toBe(4);
   });
 });
 
 describe('a stream', () => {
-  test('comes back byte for byte, cut wherever the upstream cuts it', async () => {
+  test('comes back event for event, cut wherever the upstream cuts it', async () => {
     const tools = [
       { type: 'function', function: { name: 'a' } },
       { type: 'function', function: { name: 'b' } },
     ];
-    for (const more of [{}, { stream_options: { include_usage: true } }, { tools }]) {
+    const asked = { stream_options: { include_usage: true } };
+    for (const more of [{}, asked, { tools }]) {
       const body = { model: 'gpt-test', stream: true, ...more };
       const ours = await chat(body);
-      expect(await ours.text()).toBe(await (await direct(body)).text());
+      const theirs = eventsIn(await (await direct({ ...body, ...asked })).text());
+      const wanted = more === asked ? theirs : theirs.filter((event) => !event.includes('"prompt_tokens"'));
+      expect(eventsIn(await ours.text())).toEqual(wanted);
       expect(Object.fromEntries(ours.headers)).toMatchObject({
         'content-type': 'text/event-stream; charset=utf-8',
         'cache-control': 'no-cache',
@@ -123,10 +140,13 @@ describe('a stream', () => {
     }
   });
 
-  test('reports the tokens that its last event names', async () => {
-    counts.length = 0;
-    await (await chat({ model: 'gpt-test', stream: true, stream_options: { include_usage: true } })).text();
-    expect(counts).toMatchObject([{ provider: 'openai', model: 'gpt-test', output: 4 }]);
+  test('has its tokens counted, whether or not the caller asked for them', async () => {
+    for (const more of [{}, { stream_options: { include_usage: true } }]) {
+      const before = await outputTokens();
+      const text = await (await chat({ model: 'gpt-test', stream: true, ...more })).text();
+      expect((await outputTokens()) - before).toBe(4);
+      expect(text.includes('"prompt_tokens"')).toBe('stream_options' in more);
+    }
   });
 
   test('is passed on while it grows', async () => {
@@ -182,28 +202,28 @@ describe('a caller that leaves', () => {
 });
 
 describe('an upstream that fails', () => {
-  test('with an error of the request: status, body and Retry-After pass', async () => {
-    const limited = await chat({ model: 'rate-limited' });
-    expect(limited.status).toBe(429);
-    expect(limited.headers.get('retry-after')).toBe('7');
-    expect(await limited.json()).toMatchObject({
-      error: { message: 'slow down', code: 'rate_limit_exceeded' },
-    });
-    const bad = await chat({ model: 'bad-request', stream: true });
-    expect(bad.status).toBe(400);
-    expect(await bad.json()).toMatchObject({ error: { message: 'temperature is too hot' } });
+  test('with an error of the request: its status and words pass', async () => {
+    const error = await failure(chat({ model: 'bad-request', stream: true }));
+    expect(error?.data).toMatchObject({ status: 400, said: { code: 'invalid_value', type: 'test_error' } });
+    expect(error?.message).toBe('temperature is too hot');
+  });
+
+  test('because it is asked too often: its Retry-After passes', async () => {
+    const error = await failure(chat({ model: 'rate-limited' }));
+    expect(error).toMatchObject({ code: 'rate_limited', http: 429, data: { retryAfterSeconds: 7 } });
+    expect(error?.message).toContain('slow down');
   });
 
   const cases = [
     ['wants-another-key', 502, 'refused the key of this instance (401)'],
     ['forbids', 502, 'refused the key of this instance (403)'],
     ['broken', 502, 'answered 500: something broke'],
-    ['lost', 502, 'Check providers.openai.base_url'],
+    ['lost', 502, 'Check the address of the provider: svc provider show openai'],
     ['page', 502, 'answered with text/html'],
     ['moved', 502, 'answered 302'],
-    ['fails-midstream', 502, 'closed the connection before its answer was complete'],
-    ['reset/m', 502, 'the connection was closed'],
-    ['refused/m', 502, 'the connection was refused'],
+    ['fails-midstream', 503, 'closed the connection before its answer was complete'],
+    ['reset/m', 503, 'the connection was closed'],
+    ['refused/m', 503, 'the connection was refused'],
     ['metadata/m', 502, 'link-local or metadata'],
   ] as const;
   for (const [model, status, words] of cases)
@@ -218,7 +238,12 @@ describe('an upstream that fails', () => {
     });
 
   test('by staying silent: 504', async () => {
-    const error = await failure(chat({ model: 'hangs' }, AbortSignal.timeout(50)));
+    const request = new Request('http://127.0.0.1/', {
+      headers: { 'x-svc-timeout-ms': '50', 'x-svc-retries': '0' },
+    });
+    const error = await failure(
+      invoke('ChatCompletion', { body: { messages: HELLO, model: 'hangs' }, request }) as Promise<Response>,
+    );
     expect(error?.code).toBe('upstream_timeout');
     expect(error?.http).toBe(504);
   });

@@ -13,7 +13,8 @@ export const RateLimitConfig = model('RateLimitConfig', {
 export const LoadBalancerConfig = model('LoadBalancerConfig', {
   enabled: t.Boolean(),
   strategy: oneOf('priority', 'round_robin', 'weighted', 'least_connections'),
-  keySource: t.String(),
+  keySource: oneOf('correlation', 'api_key', 'user_id', 'ip'),
+  weights: t.Record(t.String(), int32(), { description: 'Weights by provider, for the strategy weighted.' }),
 });
 
 /** What the gateway does. */
@@ -93,6 +94,10 @@ export const CONFIG_SECTIONS = [
   'cors',
 ] as const;
 
+const sectionName = t.Object({
+  section: t.String({ minLength: 1, description: `One of ${CONFIG_SECTIONS.join(', ')}.` }),
+});
+
 const here = { spec: 'config', tag: 'Runtime configuration' } as const;
 
 /** The configuration that can change while the service runs. */
@@ -105,7 +110,6 @@ export const runtimeConfig = {
     summary: 'Get the whole configuration',
     response: RuntimeConfig,
     access: 'viewer',
-    unbuilt: true,
   }),
   UpdateRuntimeConfig: endpoint({
     ...here,
@@ -116,7 +120,6 @@ export const runtimeConfig = {
     body: model('UpdateRuntimeConfigRequest', { config: RuntimeConfig }),
     response: RuntimeConfig,
     access: 'admin',
-    unbuilt: true,
   }),
   GetRuntimeConfigSection: endpoint({
     ...here,
@@ -125,9 +128,8 @@ export const runtimeConfig = {
     path: '/api/v1/config/runtime/{section}',
     summary: 'Get a section',
     response: ConfigSection,
-    params: t.Object({ section: oneOf(...CONFIG_SECTIONS) }),
+    params: sectionName,
     access: 'viewer',
-    unbuilt: true,
   }),
   UpdateRuntimeConfigSection: endpoint({
     ...here,
@@ -135,11 +137,16 @@ export const runtimeConfig = {
     method: 'PUT',
     path: '/api/v1/config/runtime/{section}',
     summary: 'Replace a section',
-    body: model('ConfigServiceUpdateRuntimeConfigSectionBody', { config: struct(), yamlContent: t.String() }),
+    body: model('ConfigServiceUpdateRuntimeConfigSectionBody', {
+      config: struct(),
+      yamlContent: t.String(),
+      version: int32({
+        description: 'The version that this was made from; 409 when the section has another by now.',
+      }),
+    }),
     response: ConfigSection,
-    params: t.Object({ section: oneOf(...CONFIG_SECTIONS) }),
+    params: sectionName,
     access: 'admin',
-    unbuilt: true,
   }),
   ResetRuntimeConfigSection: endpoint({
     ...here,
@@ -149,8 +156,7 @@ export const runtimeConfig = {
     summary: 'Put a section back to its defaults',
     body: model('ConfigServiceResetRuntimeConfigSectionBody', {}),
     response: ConfigSection,
-    params: t.Object({ section: oneOf(...CONFIG_SECTIONS) }),
+    params: sectionName,
     access: 'admin',
-    unbuilt: true,
   }),
 } satisfies Group;

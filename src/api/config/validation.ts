@@ -85,7 +85,6 @@ export const configValidation = {
     body: model('ValidateYAMLRequest', { yamlConfig: t.String() }),
     response: ValidationResult,
     access: 'viewer',
-    unbuilt: true,
   }),
   ValidateMap: endpoint({
     ...here,
@@ -96,7 +95,6 @@ export const configValidation = {
     body: model('ValidateMapRequest', { config: struct() }),
     response: ValidationResult,
     access: 'viewer',
-    unbuilt: true,
   }),
   GetValidationStatus: endpoint({
     ...here,
@@ -107,7 +105,6 @@ export const configValidation = {
     query: fields({ section: t.String() }),
     response: ValidationStatus,
     access: 'viewer',
-    unbuilt: true,
   }),
   GetValidationHistory: endpoint({
     ...here,
@@ -118,7 +115,6 @@ export const configValidation = {
     query: fields({ limit: int32(), section: t.String() }),
     response: ValidationHistory,
     access: 'viewer',
-    unbuilt: true,
   }),
   ListSchemas: endpoint({
     ...here,
@@ -128,7 +124,6 @@ export const configValidation = {
     summary: 'List the schemas',
     response: model('ListSchemasResponse', { schemaNames: t.Array(t.String()) }),
     access: 'viewer',
-    unbuilt: true,
   }),
   GetSchema: endpoint({
     ...here,
@@ -139,6 +134,5 @@ export const configValidation = {
     params: ids('name'),
     response: SchemaResponse,
     access: 'viewer',
-    unbuilt: true,
   }),
 } satisfies Group;

@@ -16,6 +16,5 @@ export const gatewayModels = {
     summary: 'List the models by provider',
     response: model('ListModelsResponse', { providers: t.Array(ProviderModels) }),
     access: 'viewer',
-    unbuilt: true,
   }),
 } satisfies Group;

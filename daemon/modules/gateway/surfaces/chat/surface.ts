@@ -1,0 +1,214 @@
+import { asAppError } from '../../../../../src/errors/app-error.ts';
+import type { ModelCall } from '../../pipeline/call.ts';
+import { failureOf } from '../../pipeline/failure.ts';
+import type { Pipeline, Served, SurfaceWork } from '../../pipeline/pipeline.ts';
+import type { Settlement } from '../../pipeline/settlement.ts';
+import type { StreamedChat, WholeChat } from '../../upstream/adapter.ts';
+import { UpstreamError } from '../../upstream/error.ts';
+import type { ChatChunk, ChatRequest } from '../../wire/chat.ts';
+import { usageOf } from '../../wire/chat-usage.ts';
+import { eventBytes, eventStream, SSE_HEADERS } from '../../wire/event-stream.ts';
+import { relay } from '../../wire/relay.ts';
+import { UsageFilter } from '../../wire/usage-filter.ts';
+import { checkedChunks, textOf } from './guarded.ts';
+import { guessUsage } from './guess.ts';
+
+/** A chat completion that was answered, for callers inside the daemon as well. */
+export type ServedChat = Served<ChatRequest, WholeChat | StreamedChat>;
+
+const work: SurfaceWork<ChatRequest, WholeChat | StreamedChat> = {
+  can: ({ adapter }) => adapter.chat !== undefined,
+  async send(request, adapter, upstream) {
+    if (!adapter.chat) throw new UpstreamError('request', 'This provider has no chat completions.');
+    return adapter.chat(request, upstream);
+  },
+};
+
+/** Chat completions: the wire format of stock clients, over every provider. */
+export class ChatSurface {
+  constructor(private readonly pipeline: Pipeline) {}
+
+  /** A completion as objects, for callers inside the daemon, who settle it themselves. Errors: as Pipeline.run. */
+  serve(call: ModelCall<ChatRequest>): Promise<ServedChat> {
+    return this.pipeline.run(call, work);
+  }
+
+  /** Answers a request with what goes over the wire. Errors: as Pipeline.run. */
+  async complete(call: ModelCall<ChatRequest>): Promise<Response> {
+    const served = await this.serve(call);
+    const { settlement } = served;
+    if (served.kind === 'kept') {
+      settlement.finish('completed');
+      return respond(served.kept.body, { 'content-type': served.kept.contentType }, settlement);
+    }
+    const guarded = this.pipeline.stages.guardrails.active(call.caller.tenant).output;
+    return served.answer.kind === 'whole'
+      ? this.whole(call, served.answer, settlement, guarded)
+      : this.stream(call, served.answer, settlement, guarded);
+  }
+
+  private async whole(
+    call: ModelCall<ChatRequest>,
+    { completion, raw, headers }: WholeChat,
+    settlement: Settlement,
+    guarded: boolean,
+  ): Promise<Response> {
+    const usage = usageOf(completion) ?? guessUsage(call.request, textOf(completion).length / 4);
+    settlement.used(usage);
+    if (guarded) await this.check(call, textOf(completion), settlement);
+    const body = raw ?? JSON.stringify(completion);
+    const contentType = headers.get('content-type') ?? 'application/json';
+    this.keep(call, { contentType, body, usage }, settlement);
+    settlement.finish('completed');
+    return respond(body, headers, settlement);
+  }
+
+  private stream(
+    call: ModelCall<ChatRequest>,
+    answer: StreamedChat,
+    settlement: Settlement,
+    guarded: boolean,
+  ): Response {
+    const shows = call.request.stream_options?.include_usage === true;
+    const body =
+      answer.raw && !guarded
+        ? relayed(call, answer.raw, shows, settlement)
+        : told(
+            call,
+            guarded ? this.checked(call, answer.chunks, settlement) : answer.chunks,
+            shows,
+            settlement,
+          );
+    const headers = new Headers(answer.headers);
+    for (const [name, value] of Object.entries(SSE_HEADERS)) headers.set(name, value);
+    return respond(body, headers, settlement);
+  }
+
+  private checked(call: ModelCall, chunks: AsyncIterable<ChatChunk>, settlement: Settlement) {
+    return checkedChunks(chunks, (text) => this.check(call, text, settlement));
+  }
+
+  private async check(call: ModelCall, text: string, settlement: Settlement): Promise<void> {
+    try {
+      settlement.flagged(await this.pipeline.stages.guardrails.checkOutput(call, text));
+    } catch (error) {
+      throw settlement.failed(error);
+    }
+  }
+
+  private keep(
+    call: ModelCall,
+    answer: { contentType: string; body: string; usage: ReturnType<typeof usageOf> },
+    settlement: Settlement,
+  ): void {
+    const { cache } = this.pipeline.stages;
+    const mode = cache.modeOf(call);
+    const { model } = settlement;
+    if ((mode === 'use' || mode === 'refresh') && model !== undefined) cache.keep(call, { ...answer, model });
+  }
+}
+
+/** The bytes of an upstream of this dialect, with its usage read on the way. */
+function relayed(
+  call: ModelCall<ChatRequest>,
+  source: NonNullable<StreamedChat['raw']>,
+  shows: boolean,
+  settlement: Settlement,
+): ReadableStream<Uint8Array> {
+  const filter = new UsageFilter(shows);
+  const account = () => settlement.used(filter.usage ?? guessUsage(call.request, filter.events));
+  return relay(source, {
+    passing: (lines) => filter.passing(lines),
+    ended() {
+      account();
+      settlement.finish(
+        filter.isComplete ? 'completed' : 'failed',
+        filter.isComplete ? undefined : cutOff(settlement),
+      );
+    },
+    failed(error) {
+      account();
+      if (call.signal.aborted) {
+        settlement.finish('stopped');
+        return undefined;
+      }
+      settlement.finish('failed', error);
+      return Buffer.concat([Buffer.from('\n\n'), failureEvent(broken(error, settlement))]);
+    },
+    left() {
+      account();
+      settlement.finish(filter.isComplete ? 'completed' : 'stopped');
+    },
+  });
+}
+
+/** The events of an upstream of another dialect. */
+function told(
+  call: ModelCall<ChatRequest>,
+  chunks: AsyncIterable<ChatChunk>,
+  shows: boolean,
+  settlement: Settlement,
+): ReadableStream<Uint8Array> {
+  const state = { events: 0, usage: undefined as ReturnType<typeof usageOf> };
+  const account = () => settlement.used(state.usage ?? guessUsage(call.request, state.events));
+  async function* events() {
+    for await (const chunk of chunks) {
+      state.events++;
+      state.usage = usageOf(chunk) ?? state.usage;
+      if (chunk.choices.length > 0 || shows) yield eventBytes(JSON.stringify(shownChunk(chunk, shows)));
+    }
+    yield eventBytes('[DONE]');
+  }
+  return eventStream(events(), {
+    ended() {
+      account();
+      settlement.finish('completed');
+    },
+    failed(error) {
+      account();
+      settlement.finish(call.signal.aborted ? 'stopped' : 'failed', error);
+      return failureEvent(broken(error, settlement));
+    },
+    left() {
+      account();
+      settlement.finish('stopped');
+    },
+  });
+}
+
+/** Callers that asked for usage get `usage: null` in every other event, as from the first of this family. */
+function shownChunk(chunk: ChatChunk, shows: boolean): ChatChunk {
+  if (shows) return chunk.usage === undefined ? { ...chunk, usage: null } : chunk;
+  if (chunk.usage === undefined) return chunk;
+  const { usage: _, ...rest } = chunk;
+  return rest;
+}
+
+/** The event that stands for the rest of a stream that failed after its first content. */
+function failureEvent(cause: unknown): Uint8Array {
+  const error = asAppError(failureOf(cause, []));
+  const shown = { message: error.message, type: 'api_error', param: null, code: error.code };
+  return eventBytes(JSON.stringify({ error: shown }));
+}
+
+function broken(error: unknown, settlement: Settlement): unknown {
+  return error instanceof UpstreamError || asAppError(error) === error ? error : cutOff(settlement);
+}
+
+function cutOff({ model }: Settlement): UpstreamError {
+  const provider = model?.slice(0, model.indexOf('/')) ?? '';
+  return new UpstreamError(
+    'server',
+    `The provider ${provider} closed the connection before its answer was complete.`,
+  );
+}
+
+function respond(
+  body: string | ReadableStream<Uint8Array>,
+  passed: Headers | Record<string, string>,
+  settlement: Settlement,
+): Response {
+  const headers = new Headers(passed);
+  for (const [name, value] of Object.entries(settlement.headers())) headers.set(name, value);
+  return new Response(body, { headers });
+}

@@ -1,0 +1,64 @@
+import { invalid } from '../../../src/errors/app-error.ts';
+
+/** How many providers a tenant may set up. */
+export const MOST_PROVIDERS = 100;
+/** How many keys a provider may have. */
+export const MOST_KEYS = 100;
+const MOST_MODELS = 1000;
+const MOST_MODEL_CHARS = 256;
+const MOST_NAME_CHARS = 64;
+const MOST_KEY_CHARS = 16_384;
+const MOST_WEIGHT = 1_000_000;
+
+/** Whether a text is a masked key, as answers have them. */
+export function isMasked(text: string): boolean {
+  return text.startsWith('****');
+}
+
+/** Checks a list of models; names that stand twice are taken once. Errors: invalid_argument naming the field. */
+export function checkModels(given: unknown, field: string): string[] {
+  const isList = Array.isArray(given) && given.length <= MOST_MODELS;
+  if (!isList) throw invalid({ field, description: `must be a list of at most ${MOST_MODELS} names` });
+  for (const [index, name] of given.entries())
+    if (typeof name !== 'string' || !isLine(name, MOST_MODEL_CHARS))
+      throw invalid({ field: `${field}.${index}`, description: 'must be the name of a model' });
+  return [...new Set(given as string[])];
+}
+
+/**
+ * Checks a key: one line of visible characters, or the JSON of a service account. Errors: invalid_argument naming the
+ * field; the key is not repeated.
+ */
+export function checkKeyText(text: string, field: string): void {
+  if (text.length > MOST_KEY_CHARS)
+    throw invalid({ field, description: `must have at most ${MOST_KEY_CHARS} characters` });
+  if (text.startsWith('{')) return checkAccount(text, field);
+  if (!/^[\x21-\x7e]+$/.test(text))
+    throw invalid({ field, description: 'must be one line of visible ASCII characters without blanks' });
+}
+
+/** Checks the name of a key. Errors: invalid_argument naming the field. */
+export function checkKeyName(name: string, field: string): void {
+  if (!isLine(name, MOST_NAME_CHARS))
+    throw invalid({ field, description: `must be one line of at most ${MOST_NAME_CHARS} characters` });
+}
+
+/** Checks the weight of a key. Errors: invalid_argument naming the field. */
+export function checkWeight(weight: unknown, field: string): number {
+  if (typeof weight === 'number' && Number.isInteger(weight) && weight >= 1 && weight <= MOST_WEIGHT) return weight;
+  throw invalid({ field, description: `must be a whole number from 1 to ${MOST_WEIGHT}` });
+}
+
+function checkAccount(text: string, field: string): void {
+  try {
+    const { client_email: email, private_key: key } = JSON.parse(text) as Record<string, unknown>;
+    if (typeof email === 'string' && typeof key === 'string') return;
+  } catch {
+    // Told below, with what is JSON but no account.
+  }
+  throw invalid({ field, description: 'is no service account: it needs client_email and private_key as JSON' });
+}
+
+function isLine(text: string, most: number): boolean {
+  return text.trim() === text && text !== '' && text.length <= most && !/\p{Cc}/u.test(text);
+}
