@@ -60,8 +60,10 @@ function addCommands(
       .description(entry.summary);
     parent.addCommand(child);
     child.aliases([...(entry.aliases ?? [])]);
-    if ('commands' in entry) addCommands(child, `${path} ${name}`, entry, start, done);
-    else LOADERS.set(child, () => configure(child, entry, start, done));
+    // A noun that does something itself leaves the options after a verb to the verb.
+    if ('commands' in entry) addCommands(child.enablePositionalOptions(), `${path} ${name}`, entry, start, done);
+    const { summary, load } = entry;
+    if (load) LOADERS.set(child, () => configure(child, { summary, load }, start, done));
   }
 }
 

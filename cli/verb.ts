@@ -32,4 +32,6 @@ export interface Branch {
   /** Other names of the noun. */
   readonly aliases?: readonly string[];
   readonly commands: Readonly<Record<string, Leaf | Branch>>;
+  /** What the noun alone does; its help when absent. */
+  readonly load?: Leaf['load'];
 }

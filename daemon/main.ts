@@ -10,6 +10,7 @@ import { prepareDataDir } from './data-dir.ts';
 import { openDatabase } from './db/open.ts';
 import { instanceName, SettingStore } from './db/settings.ts';
 import { assetResponse } from './http/assets.ts';
+import { Cors } from './http/cors.ts';
 import { docsResponse } from './http/docs.ts';
 import { createGate } from './http/gate.ts';
 import { Idempotency } from './http/idempotency.ts';
@@ -19,8 +20,8 @@ import { lockDataDir } from './lock.ts';
 import { createLog } from './log/log.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { createAuthModule } from './modules/auth/index.ts';
-import { configuredDirectory } from './modules/gateway/configured.ts';
 import { createGatewayModule } from './modules/gateway/index.ts';
+import { createProvidersModule } from './modules/providers/index.ts';
 import { createSandboxModule, selectDriver } from './modules/sandbox/index.ts';
 import { createSettingsModule } from './modules/settings/index.ts';
 import { createSystemModule } from './modules/system/index.ts';
@@ -75,6 +76,7 @@ async function compose(app: App): Promise<Instance> {
   let port = config.get('server.port');
   const auth = createAuthModule(app, { port: () => port });
   const settings = createSettingsModule(app);
+  const providers = createProvidersModule(app, { instanceTenant: auth.instanceTenant });
   const driver = await selectDriver({ ...app, instance: instanceName(new SettingStore(db), clock.now()) });
   const sandbox = createSandboxModule(app, driver, auth.standing, () => port);
   metrics.sandboxes(() => new Map(Object.entries(sandbox.countByState())));
@@ -83,7 +85,8 @@ async function compose(app: App): Promise<Instance> {
     auth,
     settings,
     sandbox,
-    createGatewayModule(app, { directory: configuredDirectory(config), metrics }),
+    providers,
+    createGatewayModule(app, { directory: providers.directory, settings: settings.runtime, metrics }),
     createSystemModule(app, metrics),
   ];
   const idempotency = new Idempotency(db, clock, app.secrets);
@@ -91,7 +94,18 @@ async function compose(app: App): Promise<Instance> {
   const routes = modules.flatMap((module) => module.routes);
   const gate = createGate(config, auth.authenticator, { port: () => port });
   const page = (request: Request) => assetResponse(request) ?? docsResponse(request);
-  const edge = mount({ operations, routes, gate, idempotency, metrics, log, page, sites: sandbox.sites });
+  const cors = new Cors(settings.cors);
+  const edge = mount({
+    operations,
+    routes,
+    gate,
+    idempotency,
+    metrics,
+    log,
+    page,
+    cors,
+    sites: sandbox.sites,
+  });
   const listensOn = (bound: number) => {
     port = bound;
   };

@@ -376,6 +376,92 @@ export const tree: Branch = {
         },
       },
     },
+    provider: {
+      summary: 'Set up providers of models and their keys',
+      aliases: ['providers'],
+      commands: {
+        add: {
+          summary: 'Set a provider up, or change how it is',
+          load: async () => (await import('./provider/add.ts')).add,
+        },
+        list: {
+          summary: 'List those that are set up',
+          load: async () => (await import('./provider/list.ts')).list,
+        },
+        show: { summary: 'Show a provider', load: async () => (await import('./provider/show.ts')).show },
+        test: {
+          summary: 'Call a provider and say what is wrong',
+          load: async () => (await import('./provider/test.ts')).test,
+        },
+        remove: {
+          summary: 'Forget providers and their keys',
+          aliases: ['rm'],
+          load: async () => (await import('./provider/remove.ts')).remove,
+        },
+        catalog: {
+          summary: 'List the providers that are known',
+          load: async () => (await import('./provider/catalog.ts')).catalog,
+        },
+        reload: {
+          summary: 'Put an edited providers.yaml into force',
+          load: async () => (await import('./provider/reload.ts')).reload,
+        },
+        key: {
+          summary: 'Spread calls over several keys',
+          commands: {
+            add: { summary: 'Add a key', load: async () => (await import('./provider/key/add.ts')).add },
+            list: { summary: 'List the keys', load: async () => (await import('./provider/key/list.ts')).list },
+            toggle: {
+              summary: 'Switch a key on or off',
+              load: async () => (await import('./provider/key/toggle.ts')).toggle,
+            },
+            weight: {
+              summary: 'Change the share of the calls that a key gets',
+              load: async () => (await import('./provider/key/weight.ts')).weight,
+            },
+            remove: {
+              summary: 'Remove keys',
+              aliases: ['rm'],
+              load: async () => (await import('./provider/key/remove.ts')).remove,
+            },
+          },
+        },
+      },
+    },
+    gateway: {
+      summary: 'See and change how the gateway behaves for your organization',
+      commands: {
+        status: {
+          summary: 'Show the instance and its licence',
+          load: async () => (await import('./gateway/status.ts')).status,
+        },
+        activate: {
+          summary: 'Activate the instance with a token',
+          load: async () => (await import('./gateway/activate.ts')).activate,
+        },
+        config: {
+          summary: 'Limits, balancing, features, cache, telemetry and CORS, while it runs',
+          commands: {
+            get: {
+              summary: 'Show what is in force',
+              load: async () => (await import('./gateway/config/get.ts')).get,
+            },
+            set: {
+              summary: 'Change fields of a section, or replace it',
+              load: async () => (await import('./gateway/config/set.ts')).set,
+            },
+            reset: {
+              summary: 'Put a section back to the configuration of the instance',
+              load: async () => (await import('./gateway/config/reset.ts')).reset,
+            },
+            validate: {
+              summary: 'Look at a file without applying it',
+              load: async () => (await import('./gateway/config/validate.ts')).validate,
+            },
+          },
+        },
+      },
+    },
     key: {
       summary: 'Make and revoke API keys',
       commands: {
@@ -385,6 +471,41 @@ export const tree: Branch = {
         },
         list: { summary: 'List the keys', load: async () => (await import('./key/list.ts')).list },
         revoke: { summary: 'End a key for good', load: async () => (await import('./key/revoke.ts')).revoke },
+      },
+    },
+    usage: {
+      summary: 'Sum up what requests to models took and cost',
+      load: async () => (await import('./usage/usage.ts')).usage,
+    },
+    logs: {
+      summary: 'Show requests to models, also as they end',
+      load: async () => (await import('./logs/list.ts')).list,
+      commands: {
+        show: {
+          summary: 'Show one request with its attempts',
+          load: async () => (await import('./logs/show.ts')).show,
+        },
+        export: {
+          summary: 'Print the log as NDJSON or CSV',
+          load: async () => (await import('./logs/export.ts')).exportLog,
+        },
+      },
+    },
+    budget: {
+      summary: 'Limit what may be spent on models',
+      commands: {
+        set: {
+          summary: 'Set the budget of the tenant, a key or a person',
+          load: async () => (await import('./budget/set.ts')).set,
+        },
+        list: {
+          summary: 'List the budgets and what is spent of them',
+          load: async () => (await import('./budget/list.ts')).list,
+        },
+        rm: {
+          summary: 'Remove a budget',
+          load: async () => (await import('./budget/remove.ts')).remove,
+        },
       },
     },
     login: {

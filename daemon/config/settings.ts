@@ -159,6 +159,18 @@ export const SETTINGS = {
     maximum: 5,
   }),
   'gateway.timeout': setting('duration', 10 * MINUTE_MS, 'Longest time until the first content of an answer'),
+  'gateway.log_retention': setting('duration', 30 * DAY_MS, 'How long the log of requests to models is kept', {
+    minimum: DAY_MS,
+  }),
+  'gateway.responses_ttl': setting('duration', 30 * DAY_MS, 'How long responses are kept after their last use', {
+    minimum: MINUTE_MS,
+  }),
+  'gateway.background_responses': setting(
+    'integer',
+    8,
+    'Most responses of one tenant that are made in the background at once; others wait',
+    { minimum: 1, maximum: 1000 },
+  ),
   'gateway.rate_limit.enabled': setting('boolean', false, 'Counts requests to models'),
   'gateway.rate_limit.requests_per_minute': setting('integer', 500, 'How fast a bucket of requests fills', {
     minimum: 1,

@@ -8,6 +8,8 @@ export interface Arrival {
   readonly requestId: string;
   readonly params: Readonly<Record<string, string>>;
   readonly server: Server<unknown> | null;
+  /** Who calls, once the gate has let the request in. */
+  caller?: Caller;
 }
 
 /** The parts of a request after their check. */

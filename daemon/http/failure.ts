@@ -1,4 +1,5 @@
 import { type AppError, asAppError } from '../../src/errors/app-error.ts';
+import { MESSAGES_PATH, messagesFailure } from './messages-failure.ts';
 
 const COMPAT_TYPES: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
@@ -17,6 +18,11 @@ export function failureResponse(error: unknown, requestId: string, path: string)
   if (typeof retryAfter === 'number') headers.set('retry-after', String(Math.ceil(retryAfter)));
   if (known.code === 'range_not_satisfiable') headers.set('content-range', `bytes */${known.data.size}`);
   if (typeof known.data.allow === 'string') headers.set('allow', known.data.allow);
+  if (path.startsWith(MESSAGES_PATH)) {
+    headers.set('request-id', requestId);
+    const { status, body } = messagesFailure(known, requestId);
+    return Response.json(body, { status, headers });
+  }
   return Response.json(failureBody(known, requestId, path), { status: statusOf(known), headers });
 }
 

@@ -7,6 +7,7 @@ import type { Log } from '../log/log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { LARGEST_BODY } from './body.ts';
 import type { Arrival } from './call.ts';
+import type { Cors } from './cors.ts';
 import { failureResponse } from './failure.ts';
 import { type HostedSite, siteOf, visitOf } from './hosted.ts';
 import { type Operation, type OperationTools, operation } from './operation.ts';
@@ -21,6 +22,8 @@ export interface MountOptions extends OperationTools {
   readonly metrics: Metrics;
   /** Answers what is no operation (pages); undefined leads to 404. */
   readonly page?: (request: Request) => Response | undefined | Promise<Response | undefined>;
+  /** Tells browsers which pages of other origins may read answers. */
+  readonly cors?: Cors;
   /** What has hosts of its own behind this port. Their requests are handed over before anything else looks at them. */
   readonly sites?: readonly HostedSite[];
 }
@@ -83,7 +86,12 @@ function add(
   app.route(place.method, path.pattern, handler, { config: {}, parse: 'none' });
 }
 
-async function watched(endpoint: Endpoint, run: Operation, arrival: Arrival, { log, metrics }: MountOptions) {
+async function watched(
+  endpoint: Endpoint,
+  run: Operation,
+  arrival: Arrival,
+  { log, metrics, cors }: MountOptions,
+) {
   const start = performance.now();
   let response: Response | undefined;
   try {
@@ -93,6 +101,7 @@ async function watched(endpoint: Endpoint, run: Operation, arrival: Arrival, { l
       log.error('a request failed', { requestId: arrival.requestId, operation: endpoint.id, error });
     response = failureResponse(error, arrival.requestId, pathnameOf(arrival.request));
   }
+  if (cors?.isOn && response) cors.mark(arrival.request, response, arrival.caller);
   const durationMs = performance.now() - start;
   metrics.request(endpoint.id, response?.status ?? 101, durationMs);
   log.debug('request', {
@@ -124,6 +133,8 @@ async function outside(request: Request, options: MountOptions): Promise<Respons
   const requestId = requestIdOf(request);
   try {
     options.gate.checkHost(request);
+    const preflight = options.cors?.isOn ? options.cors.preflight(request) : undefined;
+    if (preflight) return preflight;
     const page = await options.page?.(request);
     if (page) return page;
     throw missing(request.method, pathname, options.operations);

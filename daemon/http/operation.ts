@@ -35,6 +35,7 @@ export function operation(
     // Signing in counts attempts by address, which is gone once a caller has left, so it is not put off.
     if (endpoint.access === 'public') void peer.address;
     const caller = await tools.gate.admit(request, endpoint, peer);
+    arrival.caller = caller;
     if (!route) throw fail('not_built', { operation: endpoint.id });
     const call = new OperationCall(arrival, await read(arrival), caller, peer);
     server?.timeout(request, 0);

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { observeProcess } from './process.ts';
+import { tally } from './tally.ts';
 
 /** The tokens that one call of a model took. */
 export interface TokenCount {
@@ -44,11 +45,10 @@ const DURATION_BUCKETS = [
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  const requests = new Counter({
+  const requests = tally(registry, {
     name: 'svc_requests_total',
     help: 'Requests answered, by operation and HTTP status.',
     labelNames: ['operation', 'status'],
-    registers,
   });
   const durations = new Histogram({
     name: 'svc_request_duration_seconds',
@@ -57,22 +57,21 @@ export function createMetrics(): Metrics {
     buckets: DURATION_BUCKETS,
     registers,
   });
-  const tokens = new Counter({
+  const tokens = tally(registry, {
     name: 'svc_gateway_tokens_total',
     help: 'Tokens that went through the gateway, by provider, model and direction.',
     labelNames: ['provider', 'model', 'direction'],
-    registers,
   });
   observeProcess(registry);
   return {
     contentType: registry.contentType,
     request(operation, status, durationMs) {
-      requests.inc({ operation, status });
+      requests.add(1, operation, String(status));
       durations.observe({ operation }, durationMs / 1000);
     },
     tokens({ provider, model, input, output }) {
-      tokens.inc({ provider, model, direction: 'input' }, input);
-      tokens.inc({ provider, model, direction: 'output' }, output);
+      tokens.add(input, provider, model, 'input');
+      tokens.add(output, provider, model, 'output');
     },
     sandboxes: (count) => observeSandboxes(registry, count),
     figure: (figure) => observe(registry, figure),

@@ -63,7 +63,7 @@ export interface OutboundParts {
 }
 
 /** Headers that belong to one connection, or that frame the message: they are set here, never by a caller. */
-const OWN_HEADERS = [
+const OWN_HEADERS = new Set([
   'host',
   'connection',
   'content-length',
@@ -75,7 +75,7 @@ const OWN_HEADERS = [
   'expect',
   'proxy-authorization',
   'proxy-connection',
-];
+]);
 
 /** Makes the way out. Errors: invalid_argument when `outbound.allow` cannot be read. */
 export function createOutbound(config: Pick<Config, 'get'>, log: Log, parts: OutboundParts = {}): Outbound {
@@ -111,7 +111,7 @@ class Calls {
   async make(request: OutboundRequest): Promise<Response> {
     const target = parseTarget(request);
     const message = compose(request, target);
-    const answers = await this.resolve(request, target);
+    const answers = this.resolver.known(target.host) ?? (await this.resolve(request, target));
     this.check(request, target, answers);
     return this.send(target, answers, message);
   }
@@ -194,8 +194,10 @@ function compose(request: OutboundRequest, target: Target): Message {
 
 function headersOf(request: OutboundRequest, target: Target): Headers {
   try {
-    const headers = new Headers({ 'user-agent': 'svc', ...request.headers });
-    for (const name of OWN_HEADERS) headers.delete(name);
+    const headers = new Headers(request.headers);
+    if (!headers.has('user-agent')) headers.set('user-agent', 'svc');
+    for (const name of Object.keys(request.headers ?? {}))
+      if (OWN_HEADERS.has(name.toLowerCase())) headers.delete(name);
     return headers;
   } catch {
     throw refusal(request, target.shown, 'a header that goes with it is not valid');

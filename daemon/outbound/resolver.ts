@@ -14,6 +14,8 @@ export interface Answer {
 /** Finds the addresses of a host, best first, each already judged. */
 export interface Resolver {
   resolve(host: string): Promise<readonly Answer[]>;
+  /** The same without waiting, when it is remembered. */
+  known(host: string): readonly Answer[] | undefined;
   /** An address answered: it comes first until the entry expires. */
   prefer(host: string, address: string): void;
 }
@@ -25,6 +27,7 @@ const MAX_NAMES = 1024;
 interface Entry {
   readonly expires: number;
   answers: Promise<readonly Answer[]>;
+  settled?: readonly Answer[];
 }
 
 /** The resolver of this machine: files, DNS, in the order that the system prefers. */
@@ -43,14 +46,24 @@ export function createResolver(ask: Lookup, now: () => number): Resolver {
       if (known && known.expires > now()) return known.answers;
       const entry: Entry = { expires: now() + TTL_MS, answers: judge(ask, host) };
       remember(entries, host, entry);
-      entry.answers.catch(() => entries.get(host) === entry && entries.delete(host));
+      settle(entry).catch(() => entries.get(host) === entry && entries.delete(host));
       return entry.answers;
+    },
+    known(host) {
+      const entry = entries.get(host);
+      return entry && entry.expires > now() ? entry.settled : undefined;
     },
     prefer(host, address) {
       const entry = entries.get(host);
-      if (entry) entry.answers = entry.answers.then((answers) => putFirst(answers, address));
+      if (!entry) return;
+      entry.answers = entry.answers.then((answers) => putFirst(answers, address));
+      void settle(entry);
     },
   };
+}
+
+async function settle(entry: Entry): Promise<void> {
+  entry.settled = await entry.answers;
 }
 
 async function judge(ask: Lookup, host: string): Promise<readonly Answer[]> {

@@ -24,16 +24,20 @@ import type { Endpoint, Group, SpecName } from './endpoint.ts';
 import { functions } from './functions/functions.ts';
 import { audio } from './gateway/audio.ts';
 import { gatewayModels } from './gateway/catalog.ts';
+import { budgets } from './gateway/budgets.ts';
 import { chat } from './gateway/chat.ts';
 import { completions } from './gateway/completions.ts';
 import { embeddings } from './gateway/embeddings.ts';
 import { compatImages } from './gateway/images.ts';
 import { gatewayInstance } from './gateway/instance.ts';
+import { messages } from './gateway/messages.ts';
+import { modelRoutes } from './gateway/model-routes.ts';
 import { compatModels } from './gateway/models.ts';
 import { moderations } from './gateway/moderations.ts';
 import { rerank } from './gateway/rerank.ts';
 import { responseList } from './gateway/response-list.ts';
 import { responses } from './gateway/responses.ts';
+import { usage } from './gateway/usage.ts';
 import { imageVariations } from './gateway/variations.ts';
 import { mcpServers } from './mcp/servers.ts';
 import { mcpTools } from './mcp/tools.ts';
@@ -112,12 +116,16 @@ export const groups = {
   embeddings,
   compatImages,
   gatewayInstance,
+  messages,
   compatModels,
+  modelRoutes,
   moderations,
   rerank,
   responseList,
   responses,
   imageVariations,
+  usage,
+  budgets,
   providerCatalog,
   providerConfig,
   providerKeys,

@@ -80,6 +80,10 @@ export const CODES = {
     () => 'The signature of this request is missing or wrong.',
     () => 'Send X-Hub-Signature-256: sha256=<hex HMAC-SHA256 of the body, keyed with the secret>.',
   ),
+  bad_statement: entry(
+    unauthenticated,
+    ({ why }: { why: string }) => `The signed statement is not accepted: ${why}.`,
+  ),
   registration_closed: entry(
     forbidden,
     () => 'This instance has its owner; further people join by invitation.',
@@ -171,6 +175,21 @@ export const CODES = {
     notFound,
     ({ model }: { model: string; near: string[] }) => `There is no model ${JSON.stringify(model)}.`,
     ({ near }) => (near.length > 0 ? `Did you mean ${near.join(', ')}?` : 'List them: GET /compat/v1/models'),
+  ),
+  response_not_found: entry(
+    notFound,
+    ({ id }: Id) => `There is no response ${JSON.stringify(id)}.`,
+    () => 'Responses are kept unless store is false, for as long as gateway.responses_ttl says.',
+  ),
+  previous_response_not_found: entry(
+    invalid,
+    ({ id }: Id & { said: { param: string } }) => `There is no previous response ${JSON.stringify(id)}.`,
+    () => 'Responses are kept unless store is false, for as long as gateway.responses_ttl says.',
+  ),
+  provider_not_found: entry(
+    notFound,
+    ({ name }: { name: string }) => `There is no provider ${JSON.stringify(name)} here.`,
+    () => 'List those that are set up: svc provider list; those that are known: svc provider catalog',
   ),
   not_offered: entry(
     invalid,

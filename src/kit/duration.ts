@@ -20,3 +20,12 @@ export function formatDuration(ms: number): string {
   if (ms < DAY_MS) return `${Math.floor(ms / HOUR_MS)} h ${Math.floor((ms % HOUR_MS) / MINUTE_MS)} m`;
   return `${Math.floor(ms / DAY_MS)} d ${Math.floor((ms % DAY_MS) / HOUR_MS)} h`;
 }
+
+/** Milliseconds in the form that durations are written in, exactly: `90s`, `10m`, `0s`. */
+export function durationText(ms: number): string {
+  if (ms === 0) return '0s';
+  const [unit, size] = Object.entries(UNITS)
+    .toReversed()
+    .find(([, size]) => ms % size === 0) ?? ['ms', 1];
+  return `${ms / size}${unit}`;
+}

@@ -16,6 +16,7 @@ export type IdPrefix =
   | 'mcp'
   | 'mem'
   | 'org'
+  | 'pky'
   | 'prv'
   | 'pty'
   | 'req'
@@ -30,7 +31,15 @@ export type IdPrefix =
   | 'web'
   | 'wf'
   | 'whk'
-  | 'chatcmpl';
+  | 'chatcmpl'
+  | 'resp'
+  | 'msg'
+  | 'rs'
+  | 'fc'
+  | 'fco'
+  | 'ig'
+  | 'item'
+  | 'call';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const TIME_CHARS = 10;

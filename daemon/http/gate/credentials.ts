@@ -1,6 +1,9 @@
 /** Names of the header that carries an API key (spec, Credentials). */
 export const KEY_HEADERS = ['x-svc-api-key', 'x-s-api-key'] as const;
 
+/** Where stock clients of the Messages dialect send their key, in the header `x-api-key`. */
+const MESSAGES_PATHS = ['/compat/anthropic/'] as const;
+
 /** Where stock clients send their key as a bearer token: the compat surface and the MCP endpoint. */
 const BEARER_PATHS = ['/compat/', '/mcp'] as const;
 
@@ -14,7 +17,7 @@ export type Credential =
 /**
  * The credential of a request. One that the sender chose to send goes before the cookie, which browsers
  * send by themselves; only the first one counts. A bearer token counts under /compat, for MCP, and
- * elsewhere when `bearerEverywhere`.
+ * elsewhere when `bearerEverywhere`; `x-api-key` counts in the Messages dialect.
  */
 export function readCredential(
   request: Request,
@@ -26,9 +29,11 @@ export function readCredential(
     const value = headers.get(name);
     if (value !== null) return { kind: 'api-key', value };
   }
+  const stockKey = headers.get('x-api-key');
+  if (stockKey !== null && isAt(request, MESSAGES_PATHS)) return { kind: 'api-key', value: stockKey };
   const bearer = /^bearer(?: +(.*))?$/i.exec(headers.get('authorization') ?? '');
   if (bearer) {
-    return bearerEverywhere || takesBearer(request)
+    return bearerEverywhere || isAt(request, BEARER_PATHS)
       ? { kind: 'api-key', value: bearer[1] ?? '' }
       : { kind: 'misplaced-bearer' };
   }
@@ -45,7 +50,7 @@ export function readCookie(request: Request, name: string): string | undefined {
   return undefined;
 }
 
-function takesBearer(request: Request): boolean {
-  const { pathname } = new URL(request.url);
-  return BEARER_PATHS.some((path) => pathname.startsWith(path));
+function isAt({ url }: Request, starts: readonly string[]): boolean {
+  const path = url.indexOf('/', url.indexOf('//') + 2);
+  return starts.some((start) => url.startsWith(start, path));
 }

@@ -10,6 +10,8 @@ import type { Call } from '../../http/route.ts';
 import { createLog, type Log } from '../../log/log.ts';
 import { createMetrics } from '../../metrics/metrics.ts';
 import { createOutbound } from '../../outbound/outbound.ts';
+import { openTestApp } from '../../testing/app.ts';
+import { createSettingsModule } from '../settings/index.ts';
 import { configuredDirectory } from './configured.ts';
 import { createGatewayModule } from './index.ts';
 
@@ -18,7 +20,8 @@ const lines: string[] = [];
 const log: Log = createLog({ level: 'debug', format: 'json', write: (line) => lines.push(line) });
 const metrics = createMetrics();
 let upstream: TestUpstream;
-let routes: ReturnType<typeof createGatewayModule>['routes'];
+let gateway: ReturnType<typeof createGatewayModule>;
+let routes: typeof gateway.routes;
 
 beforeAll(async () => {
   upstream = await startUpstream();
@@ -33,11 +36,25 @@ beforeAll(async () => {
   };
   refused.stop(true);
   const config = new Config({ env: { SVC_DATA_DIR: dir, SVC_PROVIDERS: JSON.stringify(providers) } });
-  const app = { config, log, clock: systemClock, outbound: createOutbound(config, log) };
-  routes = createGatewayModule(app, { directory: configuredDirectory(config), metrics }).routes;
+  const app = {
+    ...openTestApp(systemClock, { 'data.dir': dir }),
+    config,
+    log,
+    outbound: createOutbound(config, log),
+  };
+  const settings = createSettingsModule(app).runtime;
+  gateway = createGatewayModule(app, {
+    directory: configuredDirectory(config),
+    settings,
+    instanceTenant: 'org_1',
+    metrics,
+  });
+  await gateway.start?.();
+  routes = gateway.routes;
 });
 
 afterAll(async () => {
+  await gateway.stop?.();
   await upstream.stop();
   rmSync(dir, { recursive: true });
 });

@@ -1,6 +1,12 @@
 import type { App, Module } from '../../app.ts';
+import { remembered } from '../../http/gate/remembered.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
-import type { ProviderDirectory } from '../providers/index.ts';
+import { CATALOG, type ProviderDirectory } from '../providers/index.ts';
+import type { RuntimeSettings } from '../settings/index.ts';
+import { createInstanceRoom } from './instance/index.ts';
+import { modelRouteRoutes } from './model-routes/routes.ts';
+import { ModelRouteService } from './model-routes/service.ts';
+import { ModelRouteStore } from './model-routes/store.ts';
 import { NO_STAGES } from './pipeline/no-stages.ts';
 import { Pipeline } from './pipeline/pipeline.ts';
 import type { RequestRecord } from './pipeline/record.ts';
@@ -9,36 +15,60 @@ import { Attempts } from './routing/attempts.ts';
 import { Circuits } from './routing/circuits.ts';
 import { ModelLists } from './routing/model-lists.ts';
 import { Router } from './routing/router.ts';
+import { createSpending } from './spending.ts';
 import { chatRoutes } from './surfaces/chat/routes.ts';
 import { ChatSurface } from './surfaces/chat/surface.ts';
+import { messagesRoutes } from './surfaces/messages/routes.ts';
+import { MessagesSurface } from './surfaces/messages/surface.ts';
 import { modelRoutes } from './surfaces/models/routes.ts';
 
 /** What the gateway takes from its surroundings, besides the app. */
 export interface GatewayOptions {
   readonly directory: ProviderDirectory;
+  readonly settings: RuntimeSettings;
+  /** The organization that the instance belongs to. */
+  readonly instanceTenant: string;
   readonly metrics?: Metrics;
 }
 
 /** The gateway: every surface over one pipeline. */
 export function createGatewayModule(
-  app: Pick<App, 'config' | 'outbound' | 'log' | 'clock'>,
-  { directory, metrics }: GatewayOptions,
+  app: App,
+  { directory, settings, instanceTenant, metrics }: GatewayOptions,
 ): Module {
-  const router = new Router(
-    directory,
-    new ModelLists(app),
-    { find: () => undefined, list: () => [] },
-    () => undefined,
-  );
+  const names = (tenant: string) => [
+    ...directory.of(tenant).map(({ name }) => name),
+    ...CATALOG.map(({ name }) => name),
+  ];
+  const routes = new ModelRouteService(app, new ModelRouteStore(app.db), names);
+  const router = new Router(directory, new ModelLists(app), routes, (tenant) => {
+    const { enabled, strategy } = settings.of(tenant).loadBalancer;
+    return enabled ? strategy : undefined;
+  });
   const attempts = new Attempts(app.outbound, new Circuits(app.clock));
-  const stages: Stages = { ...NO_STAGES, observers: [countTokens(metrics), noteUse(directory)] };
-  const pipeline = new Pipeline(stages, router, attempts, app.clock, () => ({
+  const spending = createSpending(app, settings, metrics);
+  const stages: Stages = {
+    ...NO_STAGES,
+    ...spending.stages,
+    observers: [countTokens(metrics), noteUse(directory)],
+  };
+  const defaults = remembered(() => ({
     retries: app.config.get('gateway.retries'),
     timeoutMs: app.config.get('gateway.timeout'),
   }));
+  const pipeline = new Pipeline(stages, router, attempts, app.clock, defaults);
   return {
     name: 'gateway',
-    routes: [...chatRoutes(new ChatSurface(pipeline)), ...modelRoutes(router)],
+    routes: [
+      ...chatRoutes(new ChatSurface(pipeline)),
+      ...messagesRoutes(new MessagesSurface(pipeline)),
+      ...modelRoutes(router),
+      ...modelRouteRoutes(routes),
+      ...createInstanceRoom(app, instanceTenant).routes,
+      ...spending.routes,
+    ],
+    start: () => spending.start(),
+    stop: () => spending.stop(),
   };
 }
 

@@ -4,6 +4,8 @@ import { checkName } from './names.ts';
 
 /** A key as YAML has it. */
 export interface KeyBlock {
+  /** Where it stands, for errors. */
+  readonly field: string;
   readonly name: string;
   /** The key itself, its masked form, or `env:NAME`. */
   readonly text: string;
@@ -53,7 +55,9 @@ function readKeys({ api_key: one, keys: several }: Mapping, field: string): KeyB
     throw invalid({ field: `${field}.api_key`, description: 'does not go with keys' });
   if (one !== undefined) {
     const text = keyText(one, `${field}.api_key`);
-    return text === '' ? [] : [{ name: 'default', text, weight: 1, isActive: true }];
+    return text === ''
+      ? []
+      : [{ field: `${field}.api_key`, name: 'default', text, weight: 1, isActive: true }];
   }
   if (several === undefined || several === null) return [];
   if (!Array.isArray(several) || several.length > MOST_KEYS)
@@ -74,7 +78,13 @@ function readKey(given: unknown, index: number, field: string): KeyBlock {
   if (typeof active !== 'boolean')
     throw invalid({ field: `${field}.active`, description: 'must be true or false' });
   checkKeyName(name, `${field}.name`);
-  return { name, text, weight: checkWeight(weight, `${field}.weight`), isActive: active };
+  return {
+    field: `${field}.api_key`,
+    name,
+    text,
+    weight: checkWeight(weight, `${field}.weight`),
+    isActive: active,
+  };
 }
 
 function keyText(given: unknown, field: string): string {
@@ -96,7 +106,10 @@ function readSettings(given: unknown, field: string): Record<string, string> {
 
 function mapping(given: unknown, field: string, fields?: readonly string[]): Mapping {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
-    throw invalid({ field, description: fields ? `must be a mapping with ${fields.join(', ')}` : 'must be a mapping' });
+    throw invalid({
+      field,
+      description: fields ? `must be a mapping with ${fields.join(', ')}` : 'must be a mapping',
+    });
   const unknown = fields && Object.keys(given).find((name) => !fields.includes(name));
   if (unknown !== undefined)
     throw invalid({

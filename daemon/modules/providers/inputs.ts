@@ -10,11 +10,6 @@ const MOST_NAME_CHARS = 64;
 const MOST_KEY_CHARS = 16_384;
 const MOST_WEIGHT = 1_000_000;
 
-/** Whether a text is a masked key, as answers have them. */
-export function isMasked(text: string): boolean {
-  return text.startsWith('****');
-}
-
 /** Checks a list of models; names that stand twice are taken once. Errors: invalid_argument naming the field. */
 export function checkModels(given: unknown, field: string): string[] {
   const isList = Array.isArray(given) && given.length <= MOST_MODELS;
@@ -45,7 +40,8 @@ export function checkKeyName(name: string, field: string): void {
 
 /** Checks the weight of a key. Errors: invalid_argument naming the field. */
 export function checkWeight(weight: unknown, field: string): number {
-  if (typeof weight === 'number' && Number.isInteger(weight) && weight >= 1 && weight <= MOST_WEIGHT) return weight;
+  if (typeof weight === 'number' && Number.isInteger(weight) && weight >= 1 && weight <= MOST_WEIGHT)
+    return weight;
   throw invalid({ field, description: `must be a whole number from 1 to ${MOST_WEIGHT}` });
 }
 
@@ -56,7 +52,10 @@ function checkAccount(text: string, field: string): void {
   } catch {
     // Told below, with what is JSON but no account.
   }
-  throw invalid({ field, description: 'is no service account: it needs client_email and private_key as JSON' });
+  throw invalid({
+    field,
+    description: 'is no service account: it needs client_email and private_key as JSON',
+  });
 }
 
 function isLine(text: string, most: number): boolean {

@@ -3,7 +3,15 @@ import { catalogEntry } from './catalog/catalog.ts';
 
 const NAME = /^[a-z0-9][a-z0-9_.-]{0,63}$/;
 /** Names that are addresses of other operations, or stand for no provider. */
-const RESERVED = new Set(['catalog', 'configured', 'config-yaml', 'reload', 'sync-status', 'api-keys', 'route']);
+const RESERVED = new Set([
+  'catalog',
+  'configured',
+  'config-yaml',
+  'reload',
+  'sync-status',
+  'api-keys',
+  'route',
+]);
 
 /** Refuses what cannot be the name of a provider that somebody sets up. Errors: invalid_argument naming the field. */
 export function checkName(name: string, field: string): void {

@@ -40,9 +40,15 @@ export function resolvePlace(input: PlaceInput, fields: PlaceFields): Place {
   const dialect = dialectOf(input, fields.dialect);
   const settings = settingsOf(dialect, input.settings, fields.settings);
   if (input.baseUrl !== '')
-    return { dialect, settings, baseUrl: givenUrl(input, dialect, settings, fields.baseUrl), needsKey: false };
+    return {
+      dialect,
+      settings,
+      baseUrl: givenUrl(input, dialect, settings, fields.baseUrl),
+      needsKey: false,
+    };
   const entry = catalogEntry(input.name) ?? lender(dialect);
-  if (!entry?.baseUrl) throw invalid({ field: fields.baseUrl, description: 'is needed: the catalog has no address for it' });
+  if (!entry?.baseUrl)
+    throw invalid({ field: fields.baseUrl, description: 'is needed: the catalog has no address for it' });
   return { dialect, settings, baseUrl: fill(entry.baseUrl, settings), needsKey: entry.needsKey };
 }
 
@@ -53,8 +59,7 @@ export function readBaseUrl(text: string, field: string): URL {
     throw invalid({ field, description: 'must be an http or https address' });
   if (url.username || url.password)
     throw invalid({ field, description: 'must not contain credentials; they belong into a key' });
-  if (url.search || url.hash)
-    throw invalid({ field, description: 'must not contain a query or a fragment' });
+  if (url.search || url.hash) throw invalid({ field, description: 'must not contain a query or a fragment' });
   return url;
 }
 
@@ -90,7 +95,8 @@ function settingsOf(
 function checkSetting(dialect: Dialect, name: string, value: string, field: string): void {
   const rule = ruleOf(dialect, name);
   const known = Object.keys(DIALECT_SETTINGS[dialect]).join(', ') || 'none';
-  if (!rule) throw invalid({ field, description: `is no setting of the dialect ${dialect}, which has: ${known}` });
+  if (!rule)
+    throw invalid({ field, description: `is no setting of the dialect ${dialect}, which has: ${known}` });
   if (!rule.pattern.test(value)) throw invalid({ field, description: `must be ${rule.shape}` });
 }
 

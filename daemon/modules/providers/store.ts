@@ -52,11 +52,7 @@ export class ProviderStore {
 
   /** Notes when all configurations of a tenant were written to its file or read from it. */
   markSynced(tenant: string, at: number): void {
-    this.db.sql
-      .update(providerConfigs)
-      .set({ syncedAt: at })
-      .where(eq(providerConfigs.tenant, tenant))
-      .run();
+    this.db.sql.update(providerConfigs).set({ syncedAt: at }).where(eq(providerConfigs.tenant, tenant)).run();
   }
 
   /** Removes a configuration with its keys. */
@@ -97,11 +93,7 @@ export class ProviderStore {
   }
 
   switches(tenant: string): SwitchRow[] {
-    return this.db.sql
-      .select()
-      .from(providerKeySwitches)
-      .where(eq(providerKeySwitches.tenant, tenant))
-      .all();
+    return this.db.sql.select().from(providerKeySwitches).where(eq(providerKeySwitches.tenant, tenant)).all();
   }
 
   putSwitch({ tenant, keyId, ...values }: SwitchRow): void {

@@ -40,7 +40,7 @@ export function checkSection(
   const given = named(section, value, (field, code, message) =>
     errors.push({ field: join(path, field), code, message }),
   );
-  if (errors.length === 0) errors.push(...mismatches(section, given, path));
+  errors.push(...mismatches(section, given, path));
   if (errors.length === 0) {
     const whole = { ...defaults[KEY_OF[section]], ...given } as FullConfig[keyof FullConfig];
     applyRules(section, whole, (kind, field, code, message) =>

@@ -28,7 +28,7 @@ export class ConfigChecks {
     private readonly snapshot: SettingsSnapshot,
   ) {}
 
-  /** Looks at YAML: sections alone, or a whole svc.yaml. */
+  /** Looks at YAML: sections alone, or as they stand in svc.yaml. */
   checkYaml(tenant: string, text: string): CheckResult {
     const read = readYamlText(text);
     if ('value' in read) return this.check(tenant, read.value, 'yamlConfig', text);

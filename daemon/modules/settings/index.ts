@@ -1,5 +1,7 @@
 import type { App, Module } from '../../app.ts';
+import type { CorsPolicies } from '../../http/cors.ts';
 import { ConfigChecks } from './checks.ts';
+import { corsPolicies } from './cors.ts';
 import { readDefaults } from './defaults.ts';
 import { settingsRoutes } from './routes.ts';
 import type { RuntimeSettings } from './runtime.ts';
@@ -21,6 +23,8 @@ export type {
 /** What the rest of the daemon may ask of this module. */
 export interface SettingsFace {
   readonly runtime: RuntimeSettings;
+  /** For the edge. */
+  readonly cors: CorsPolicies;
 }
 
 /**
@@ -38,5 +42,6 @@ export function createSettingsModule(
     name: 'settings',
     routes: settingsRoutes(service, checks, snapshot.defaults),
     runtime: snapshot,
+    cors: corsPolicies(snapshot),
   };
 }

@@ -35,7 +35,7 @@ export function readYamlText(text: string): { readonly value: unknown } | { read
 
 /**
  * Finds the sections in a configuration: by their names in YAML or JSON, alone or where svc.yaml has them. What is
- * no section is warned of, so that a whole svc.yaml can be checked too.
+ * no section is warned of, since svc.yaml has more than these.
  */
 export function readConfig(value: unknown, root: string): ReadConfig {
   if (value === null) return { sections: [], errors: [], warnings: [] };
@@ -75,7 +75,7 @@ function* places(value: Readonly<Record<string, unknown>>): Generator<Place> {
 }
 
 function unknownSection(path: string, name: string, among: readonly SectionName[]): Finding {
-  const [near] = nearest(snake(name), among, 1);
+  const near = among.length > 1 ? nearest(snake(name), among, 1)[0] : undefined;
   const hint = near ? `; did you mean ${near}?` : '';
   return {
     field: path,

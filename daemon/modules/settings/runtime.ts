@@ -1,3 +1,4 @@
+import type { CorsPolicy } from '../../http/cors.ts';
 import type { Trust } from '../../outbound/outbound.ts';
 
 /** How many requests a caller may make (behaviour: Rate limiting). */
@@ -68,19 +69,7 @@ export interface TelemetryValue {
 }
 
 /** Which origins may call from a browser (behaviour: CORS). */
-export interface CorsValue {
-  readonly enabled: boolean;
-  /** Whole origins in small letters, or `*`. */
-  readonly allowedOrigins: readonly string[];
-  /** In capitals, or `*`. */
-  readonly allowedMethods: readonly string[];
-  /** In small letters, or `*`. */
-  readonly allowedHeaders: readonly string[];
-  readonly exposedHeaders: readonly string[];
-  readonly allowCredentials: boolean;
-  /** Milliseconds. */
-  readonly maxAgeMs: number;
-}
+export type CorsValue = CorsPolicy;
 
 /** The configuration of a tenant as it is in force: checked, complete and immutable. */
 export interface RuntimeConfigValue {

@@ -12,6 +12,8 @@ import { runtimeValue } from './value.ts';
 export interface SectionInForce {
   readonly section: SectionName;
   readonly config: FullConfig[SectionKey];
+  /** The fields that the tenant has given; the others follow the instance. */
+  readonly given: readonly string[];
   /** Grows with every change; 1 when there was none. */
   readonly version: number;
   readonly updatedAt: number;
@@ -58,9 +60,14 @@ export class SettingsSnapshot implements RuntimeSettings {
     return () => this.listeners.delete(listener);
   }
 
-  /** Whether a condition holds for the configuration of the instance or of any tenant. */
-  some(condition: (value: RuntimeConfigValue) => boolean): boolean {
-    return condition(this.unchanged.value) || this.changed.values().some(({ value }) => condition(value));
+  /** What is in force for tenants that have changed nothing: the instance's configuration. */
+  get instance(): RuntimeConfigValue {
+    return this.unchanged.value;
+  }
+
+  /** What is in force for those that have changed something. */
+  ofChanged(): IteratorObject<RuntimeConfigValue> {
+    return this.changed.values().map(({ value }) => value);
   }
 
   /** Everything that is known of a tenant's configuration. */
@@ -126,5 +133,5 @@ function sectionInForce(
 ): SectionInForce {
   const own = errors.length > 0 ? {} : given;
   const config = { ...defaults[KEY_OF[section]], ...own } as FullConfig[SectionKey];
-  return { section, config, version, updatedAt, errors, warnings };
+  return { section, config, given: Object.keys(own), version, updatedAt, errors, warnings };
 }

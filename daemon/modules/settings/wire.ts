@@ -34,6 +34,7 @@ export function toConfig({
 export function toSection({
   section,
   config,
+  given,
   version,
   updatedAt,
 }: SectionInForce): Output<typeof runtimeConfig.GetRuntimeConfigSection> {
@@ -44,6 +45,7 @@ export function toSection({
     yamlContent: `${Bun.YAML.stringify(renamed, null, 2)}\n`,
     version,
     updatedAt: rfc3339(updatedAt),
+    given: [...given],
   };
 }
 

@@ -82,6 +82,9 @@ export const ConfigSection = model('ConfigSection', {
   yamlContent: t.String(),
   updatedAt: timestamp(),
   version: int32(),
+  given: t.Array(t.String(), {
+    description: 'The fields that were given; the others follow the configuration of the instance.',
+  }),
 });
 
 /** The sections of the runtime configuration. */

@@ -78,7 +78,7 @@ const TranscriptionEvent = open(
   { delta: t.String(), text: t.String() },
 );
 
-const here = { spec: 'gateway', tag: 'Audio', access: 'member', unbuilt: true } as const;
+const here = { spec: 'gateway', tag: 'Audio', access: 'member' } as const;
 
 /** Speech and its transcription, in the wire format of stock clients. */
 export const audio = {

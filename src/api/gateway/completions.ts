@@ -63,6 +63,5 @@ export const completions = {
     response: Completion,
     chunk: Completion,
     access: 'member',
-    unbuilt: true,
   }),
 } satisfies Group;

@@ -41,6 +41,5 @@ export const embeddings = {
     body: EmbeddingsRequest,
     response: EmbeddingList,
     access: 'member',
-    unbuilt: true,
   }),
 } satisfies Group;

@@ -68,7 +68,7 @@ const ImageStreamEvent = open(
   { b64_json: t.String(), partial_image_index: t.Integer(), usage: ImageUsage },
 );
 
-const here = { tag: 'Images', response: ImageList, access: 'member', unbuilt: true } as const;
+const here = { tag: 'Images', response: ImageList, access: 'member' } as const;
 
 /** Images, in the wire format of stock clients. */
 export const compatImages = {

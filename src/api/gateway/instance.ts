@@ -64,7 +64,6 @@ export const gatewayInstance = {
     params: ids('id'),
     response: model('GetGatewayResponse', { id: t.String(), name: t.String(), description: t.String() }),
     access: 'viewer',
-    unbuilt: true,
   }),
   GetGatewayInstanceStatus: endpoint({
     ...here,
@@ -81,7 +80,6 @@ export const gatewayInstance = {
       message: t.String(),
     }),
     access: 'viewer',
-    unbuilt: true,
   }),
   ActivateGatewayInstance: endpoint({
     ...here,
@@ -103,7 +101,6 @@ export const gatewayInstance = {
       expiresAt: timestamp(),
     }),
     access: 'owner',
-    unbuilt: true,
   }),
   ActivationCallback: endpoint({
     ...here,
@@ -119,7 +116,7 @@ export const gatewayInstance = {
       message: t.String(),
     }),
     access: 'public',
-    unbuilt: true,
+    bodyLimit: 64 * 1024,
   }),
   SubscriptionStatusCallback: endpoint({
     ...here,
@@ -130,6 +127,6 @@ export const gatewayInstance = {
     body: model('SubscriptionStatusCallbackRequest', { signedPayload: t.String() }),
     response: model('SubscriptionStatusCallbackResponse', { success: t.Boolean(), message: t.String() }),
     access: 'public',
-    unbuilt: true,
+    bodyLimit: 64 * 1024,
   }),
 } satisfies Group;

@@ -49,6 +49,5 @@ export const moderations = {
     body: ModerationRequest,
     response: ModerationResult,
     access: 'member',
-    unbuilt: true,
   }),
 } satisfies Group;

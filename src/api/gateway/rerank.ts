@@ -56,6 +56,5 @@ export const rerank = {
       meta: RerankApiVersion,
     }),
     access: 'member',
-    unbuilt: true,
   }),
 } satisfies Group;

@@ -33,6 +33,5 @@ export const imageVariations = {
       model: t.String(),
     }),
     access: 'member',
-    unbuilt: true,
   }),
 } satisfies Group;

@@ -40,6 +40,14 @@ export const RateLimits = model('RateLimits', {
   concurrentRequests: int32(),
 });
 
+/** A setting that a provider understands; a name with `.*` at its end stands for every name that begins so. */
+export const ProviderSetting = model('ProviderSetting', {
+  name: t.String(),
+  description: t.String(),
+  default: t.String(),
+  isRequired: t.Boolean(),
+});
+
 /** What is known of a provider. */
 export const ProviderCatalogEntry = model('ProviderCatalogEntry', {
   name: t.String(),
@@ -54,6 +62,10 @@ export const ProviderCatalogEntry = model('ProviderCatalogEntry', {
   providerType: oneOf('static', 'meta'),
   supportsModelDiscovery: t.Boolean(),
   discoveryApiEndpoint: t.String(),
+  dialect: t.String(),
+  requiresKey: t.Boolean(),
+  settings: t.Array(ProviderSetting),
+  environment: t.Array(t.String(), { description: 'Variables that are read at the start of the instance.' }),
 });
 
 /** How a provider is set up. */
@@ -69,6 +81,8 @@ export const ProviderConfiguration = model('ProviderConfiguration', {
   updatedAt: t.String(),
   syncedToYamlAt: t.String(),
   lastUsedAt: t.String(),
+  origin: oneOf('own', 'environment', 'file', 'found'),
+  problem: t.String({ description: 'Why it cannot be called; absent when it can.' }),
 });
 
 /** A provider: what is known of it and how it is set up. */
@@ -95,7 +109,6 @@ export const providerCatalog = {
     summary: 'List the providers that are known',
     response: model('ListProviderCatalogResponse', { providers: t.Array(ProviderCatalogEntry) }),
     access: 'viewer',
-    unbuilt: true,
   }),
   ListConfiguredProviders: endpoint({
     ...here,
@@ -106,7 +119,6 @@ export const providerCatalog = {
     query: fields({ activeOnly: t.Boolean() }),
     response: model('ListConfiguredProvidersResponse', { providers: t.Array(ProviderStatus) }),
     access: 'viewer',
-    unbuilt: true,
   }),
   GetProvider: endpoint({
     ...here,
@@ -117,7 +129,6 @@ export const providerCatalog = {
     params: ids('providerName'),
     response: model('GetProviderResponse', { provider: ProviderStatus }),
     access: 'viewer',
-    unbuilt: true,
   }),
   ConfigureProvider: endpoint({
     ...here,
@@ -134,7 +145,6 @@ export const providerCatalog = {
     }),
     response: model('ConfigureProviderResponse', { provider: ProviderStatus, syncTriggered: t.Boolean() }),
     access: 'admin',
-    unbuilt: true,
   }),
   DeleteProviderConfiguration: endpoint({
     ...here,
@@ -149,6 +159,5 @@ export const providerCatalog = {
       syncTriggered: t.Boolean(),
     }),
     access: 'admin',
-    unbuilt: true,
   }),
 } satisfies Group;

@@ -13,7 +13,6 @@ export const providerConfig = {
     summary: 'Get the configuration as YAML, keys masked',
     response: model('GetConfigYAMLResponse', { yamlContent: t.String() }),
     access: 'admin',
-    unbuilt: true,
   }),
   SaveConfigYAML: endpoint({
     ...here,
@@ -24,7 +23,6 @@ export const providerConfig = {
     body: model('SaveConfigYAMLRequest', { yamlContent: t.String() }),
     response: model('SaveConfigYAMLResponse', { success: t.Boolean(), message: t.String() }),
     access: 'admin',
-    unbuilt: true,
   }),
   ReloadConfig: endpoint({
     ...here,
@@ -38,7 +36,6 @@ export const providerConfig = {
       providersSynced: int32(),
     }),
     access: 'admin',
-    unbuilt: true,
   }),
   GetSyncStatus: endpoint({
     ...here,
@@ -52,6 +49,5 @@ export const providerConfig = {
       lastSyncTime: t.String(),
     }),
     access: 'viewer',
-    unbuilt: true,
   }),
 } satisfies Group;

@@ -32,7 +32,6 @@ export const providerKeys = {
     }),
     response: model('AddProviderAPIKeyResponse', { key: ProviderAPIKey }),
     access: 'admin',
-    unbuilt: true,
   }),
   DeleteProviderAPIKey: endpoint({
     ...here,
@@ -43,7 +42,6 @@ export const providerKeys = {
     params: ids('keyId'),
     response: model('DeleteProviderAPIKeyResponse', { success: t.Boolean(), message: t.String() }),
     access: 'admin',
-    unbuilt: true,
   }),
   ToggleAPIKey: endpoint({
     ...here,
@@ -55,7 +53,6 @@ export const providerKeys = {
     body: model('ProvidersServiceToggleAPIKeyBody', { isActive: t.Boolean() }),
     response: model('ToggleAPIKeyResponse', { key: ProviderAPIKey }),
     access: 'admin',
-    unbuilt: true,
   }),
   UpdateAPIKeyWeight: endpoint({
     ...here,
@@ -67,7 +64,6 @@ export const providerKeys = {
     body: model('ProvidersServiceUpdateAPIKeyWeightBody', { weight: int32({ minimum: 0 }) }),
     response: model('UpdateAPIKeyWeightResponse', { key: ProviderAPIKey }),
     access: 'admin',
-    unbuilt: true,
   }),
   ListProviderAPIKeys: endpoint({
     ...here,
@@ -78,6 +74,5 @@ export const providerKeys = {
     params: ids('providerConfigId'),
     response: model('ListProviderAPIKeysResponse', { keys: t.Array(ProviderAPIKey) }),
     access: 'admin',
-    unbuilt: true,
   }),
 } satisfies Group;

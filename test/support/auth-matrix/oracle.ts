@@ -37,6 +37,8 @@ export const PUBLIC: ReadonlySet<string> = new Set([
   'GetOpenApi',
   'GetOpenApiSpec',
   'InvokeSandboxWebhook',
+  'ActivationCallback',
+  'SubscriptionStatusCallback',
 ]);
 
 const ORDER: readonly Role[] = ['viewer', 'member', 'admin', 'owner'];

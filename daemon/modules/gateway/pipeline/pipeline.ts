@@ -128,7 +128,7 @@ export class Pipeline {
     return {
       retries: overrides.retries ?? retries,
       timeoutMs: overrides.timeoutMs ?? timeoutMs,
-      hash: Number(Bun.hash.xxHash32(requestId)),
+      hash: () => Number(Bun.hash.xxHash32(requestId)),
     };
   }
 }

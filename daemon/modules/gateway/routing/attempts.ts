@@ -6,7 +6,7 @@ import type { ProviderKey } from '../../providers/index.ts';
 import type { Attempt } from '../pipeline/record.ts';
 import type { Upstream } from '../upstream/adapter.ts';
 import { UpstreamError } from '../upstream/error.ts';
-import { failedCall, openUpstream } from '../upstream/open.ts';
+import { failedCall, openUpstream, SILENCE_MS } from '../upstream/open.ts';
 import { type Candidate, type Chain, fullName } from './chain.ts';
 import type { Circuits } from './circuits.ts';
 import { indexByWeight, order } from './order.ts';
@@ -18,7 +18,7 @@ export interface Patience {
   /** Longest time until the first content of an attempt, in milliseconds. */
   readonly timeoutMs: number;
   /** The same for the same request; for round_robin. */
-  readonly hash: number;
+  hash(): number;
 }
 
 /** One attempt, made by the surface: the candidate's request is the caller's with the candidate's model and parameters. */
@@ -110,7 +110,7 @@ export class Attempts {
     const start = performance.now();
     const done = (more: Pick<Attempt, 'failure' | 'status'> = {}) =>
       note({ model: fullName(candidate), key: key?.id, ms: performance.now() - start, ...more });
-    const deadline = new Deadline(signal, timeoutMs);
+    const deadline = deadlineOf(signal, timeoutMs);
     this.circuits.began(id);
     try {
       const parts = { account: candidate.account, key, signal: deadline.signal };
@@ -190,6 +190,11 @@ async function race<A>(
 /** Of several failures the one that says most: what is wrong with the request, before what is wrong with a provider. */
 function worstOf(errors: readonly unknown[]): unknown {
   return errors.find((error) => error instanceof UpstreamError && error.kind === 'request') ?? errors[0];
+}
+
+/** What ends an attempt. Silence ends it anyway after a while, and by then no clock of its own is needed. */
+function deadlineOf(caller: AbortSignal, ms: number): { readonly signal: AbortSignal; stop(): void } {
+  return ms >= SILENCE_MS ? { signal: caller, stop() {} } : new Deadline(caller, ms);
 }
 
 /** Ends an attempt that does not come to its first content in time; after that only the caller's leaving does. */

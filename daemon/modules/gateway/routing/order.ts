@@ -3,7 +3,7 @@ import type { Candidate, Chain } from './chain.ts';
 /** What an order depends on. */
 export interface OrderContext {
   /** The same for the same request; its place in a round. */
-  readonly hash: number;
+  hash(): number;
   /** A number from 0 up to 1. */
   random(): number;
   /** Calls of a candidate that are under way. */
@@ -30,7 +30,7 @@ function byStrategy(
 ): readonly Candidate[] {
   switch (strategy) {
     case 'round_robin':
-      return rotate(candidates, context.hash % candidates.length);
+      return rotate(candidates, context.hash() % candidates.length);
     case 'weighted':
       return drawn(candidates, context.random);
     case 'least_connections':

@@ -1,6 +1,7 @@
 import type { OutboundRequest } from '../../../outbound/outbound.ts';
 import type { ProviderAccount, ProviderKey } from '../../providers/index.ts';
 import type { ChatChunk, ChatCompletion, ChatRequest } from '../wire/chat.ts';
+import type { Form } from '../wire/form.ts';
 import type { Usage } from '../wire/usage.ts';
 
 /** A model under the name that its provider gives it. */
@@ -73,8 +74,6 @@ export interface Adapter {
   chat?(request: ChatRequest, upstream: Upstream): Promise<WholeChat | StreamedChat>;
   /** The same by POST of a JSON body on the given surface, in the caller's own dialect, bytes passing untouched. */
   relay?: Partial<Record<JsonSurface, Relay>>;
-  /** How many tokens a conversation of the surface `messages` has, as the provider itself counts them. */
-  countTokens?(request: RelayRequest, upstream: Upstream, passed?: PassedHeaders): Promise<number>;
   /** The models that can be called now. */
   models?(upstream: Upstream): Promise<readonly ModelInfo[]>;
 }
@@ -85,15 +84,18 @@ export type PassedHeaders = Readonly<Record<string, string>>;
 /** Passes a request on one surface. */
 export type Relay = (request: RelayRequest, upstream: Upstream, passed?: PassedHeaders) => Promise<RawAnswer>;
 
-/** A JSON request on a surface other than chat. */
+/** A request on a surface other than chat, in the caller's dialect. */
 export type RelayRequest = Readonly<Record<string, unknown>> & {
   readonly model: string;
   readonly stream?: boolean | null;
+  /** Of a request that came as a form: sent with the plain values of this request in place of its fields. */
+  readonly form?: Form;
 };
 
 /** Surfaces whose requests pass as JSON or as a form; see pipeline/call.ts for what each is. */
 export type JsonSurface =
   | 'messages'
+  | 'count_tokens'
   | 'responses'
   | 'completions'
   | 'embeddings'

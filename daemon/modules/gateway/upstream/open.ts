@@ -5,7 +5,7 @@ import type { Upstream, UpstreamInit } from './adapter.ts';
 import { UpstreamError } from './error.ts';
 
 /** How long a model may think before and between bytes. */
-const SILENCE_MS = 10 * MINUTE_MS;
+export const SILENCE_MS = 10 * MINUTE_MS;
 
 /** Makes the upstream of one attempt: calls its address through the one way out, and names it in errors. */
 export function openUpstream(
@@ -21,7 +21,7 @@ export function openUpstream(
         return await outbound.fetch({
           ...init,
           method: init.method ?? (init.body === undefined ? 'GET' : 'POST'),
-          url: path.startsWith('https://') ? path : account.baseUrl + path,
+          url: path.startsWith('/') ? account.baseUrl + path : path,
           signal,
           idleTimeoutMs: silenceMs,
           trust: account.trust,

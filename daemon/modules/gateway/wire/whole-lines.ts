@@ -9,11 +9,14 @@ export class WholeLines {
   private readonly held: Uint8Array[] = [];
   private heldBytes = 0;
 
+  /** A line that is longer than `mostHeld` bytes passes in parts. */
+  constructor(private readonly mostHeld = MOST_HELD) {}
+
   /** What may pass now that a piece has come; undefined while its line is open. */
   take(piece: Uint8Array): Uint8Array | undefined {
     const end = piece.lastIndexOf(LINE_FEED) + 1;
     if (end === piece.byteLength && this.heldBytes === 0) return piece;
-    if (end === 0 && this.heldBytes + piece.byteLength <= MOST_HELD) {
+    if (end === 0 && this.heldBytes + piece.byteLength <= this.mostHeld) {
       this.hold(piece);
       return undefined;
     }

@@ -1,5 +1,5 @@
 import type { CatalogEntry } from './entry.ts';
-import { TALK, TOOLS, VISION, family } from './families.ts';
+import { family, TALK, TOOLS, VISION } from './families.ts';
 
 /** Clouds that offer makers' models under their own accounts. */
 export const clouds: readonly CatalogEntry[] = [
@@ -41,7 +41,14 @@ export const clouds: readonly CatalogEntry[] = [
     type: 'meta',
     modelsPath: '',
     families: [
-      family('Claude', 'Text and pictures, by Anthropic', /anthropic|claude/, 'chat', 'vision', 'functionCalling'),
+      family(
+        'Claude',
+        'Text and pictures, by Anthropic',
+        /anthropic|claude/,
+        'chat',
+        'vision',
+        'functionCalling',
+      ),
       family('Nova', 'Text and pictures, by Amazon', /nova/, 'chat', 'vision', 'functionCalling'),
       family('Llama', 'Text and pictures, by Meta', /llama/, 'chat', 'functionCalling'),
       family('Titan embeddings', 'Texts as vectors, by Amazon', /titan-embed/, 'embeddings'),

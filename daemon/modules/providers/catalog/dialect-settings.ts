@@ -13,13 +13,19 @@ export interface SettingRule {
   readonly isRequired?: true;
 }
 
-const PLACE = { pattern: /^[a-z0-9][a-z0-9-]{0,62}$/, shape: 'lower-case letters, digits and dashes' } as const;
+const PLACE = {
+  pattern: /^[a-z0-9][a-z0-9-]{0,62}$/,
+  shape: 'lower-case letters, digits and dashes',
+} as const;
 const ID = { pattern: /^[\w.:-]{1,128}$/, shape: 'letters, digits and the characters ._:-' } as const;
 const DATE = {
   pattern: /^\d{4}-\d{2}-\d{2}(-preview)?$/,
   shape: 'a date such as 2024-10-21, or 2024-10-01-preview',
 } as const;
-const LIST = { pattern: /^[\w.-]{1,64}(,[\w.-]{1,64}){0,31}$/, shape: 'names with commas between them' } as const;
+const LIST = {
+  pattern: /^[\w.-]{1,64}(,[\w.-]{1,64}){0,31}$/,
+  shape: 'names with commas between them',
+} as const;
 
 /** The settings of each dialect by name. A name that ends with `.*` stands for every name that begins so. */
 export const DIALECT_SETTINGS: Readonly<Record<Dialect, Readonly<Record<string, SettingRule>>>> = {

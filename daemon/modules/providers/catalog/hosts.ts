@@ -1,5 +1,5 @@
 import type { CatalogEntry } from './entry.ts';
-import { OPEN_WEIGHTS, TALK, TOOLS, VISION, family } from './families.ts';
+import { family, OPEN_WEIGHTS, TALK, TOOLS, VISION } from './families.ts';
 
 /** Providers that run models of others. */
 export const hosts: readonly CatalogEntry[] = [

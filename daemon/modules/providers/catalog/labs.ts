@@ -1,5 +1,5 @@
 import type { CatalogEntry } from './entry.ts';
-import { TALK, TOOLS, VISION, family } from './families.ts';
+import { family, TALK, TOOLS, VISION } from './families.ts';
 
 /** Providers that make their models themselves. */
 export const labs: readonly CatalogEntry[] = [
@@ -20,9 +20,24 @@ export const labs: readonly CatalogEntry[] = [
     type: 'static',
     modelsPath: '/models',
     families: [
-      family('GPT-5', 'Frontier models that reason', /^gpt-5/, 'chat', 'vision', 'functionCalling', 'reasoning'),
+      family(
+        'GPT-5',
+        'Frontier models that reason',
+        /^gpt-5/,
+        'chat',
+        'vision',
+        'functionCalling',
+        'reasoning',
+      ),
       family('GPT-4.1', 'Long prompts, no reasoning', /^gpt-4\.1/, 'chat', 'vision', 'functionCalling'),
-      family('GPT-4o', 'Text, pictures and sound', /^(chatgpt-4o|gpt-4o)/, 'chat', 'vision', 'functionCalling'),
+      family(
+        'GPT-4o',
+        'Text, pictures and sound',
+        /^(chatgpt-4o|gpt-4o)/,
+        'chat',
+        'vision',
+        'functionCalling',
+      ),
       family('o', 'Reasoning models', /^o\d/, 'chat', 'vision', 'functionCalling', 'reasoning'),
       family('Embeddings', 'Texts as vectors', /embedding/, 'embeddings'),
       family('Images', 'Pictures from words', /^(gpt-image|dall-e)/, 'images'),
@@ -133,7 +148,9 @@ export const labs: readonly CatalogEntry[] = [
     needsKey: true,
     type: 'static',
     modelsPath: '/models',
-    families: [family('Grok', 'Text and pictures', /^grok/, 'chat', 'vision', 'functionCalling', 'reasoning')],
+    families: [
+      family('Grok', 'Text and pictures', /^grok/, 'chat', 'vision', 'functionCalling', 'reasoning'),
+    ],
   },
   {
     name: 'perplexity',

@@ -234,7 +234,7 @@ export interface BoxMount {
 
 /** A snapshot that was made. */
 export interface SnapshotInfo {
-  /** Bytes on the disk that are its own. */
+  /** Bytes on the disk that are its own; 0 for one that is passing, where nobody asks. */
   readonly sizeBytes: number;
   /** What it stands on: the image that the box, or the box of the snapshot below it, was made of. */
   readonly image: ImageInfo;

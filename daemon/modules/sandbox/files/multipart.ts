@@ -1,10 +1,16 @@
 import { fail, invalid } from '../../../../src/errors/app-error.ts';
+import { release } from './memory.ts';
 
-/** One part of a multipart body. Its content is read before the next part comes; what is left is passed over. */
+/**
+ * One part of a multipart body. Its content is read before the next part comes; what is left is passed over. Bytes of it hold
+ * until the next are asked for.
+ */
 export interface Part {
   readonly name: string;
   /** The name that the sender gave the file; undefined for a plain field. */
   readonly fileName: string | undefined;
+  /** The media type that the sender gave it; undefined when it gave none. */
+  readonly contentType: string | undefined;
   readonly content: AsyncIterable<Uint8Array>;
 }
 
@@ -75,11 +81,16 @@ async function readHeaders(source: Source): Promise<string> {
   return Buffer.concat(collected).toString('utf8');
 }
 
-function describe(headers: string): Pick<Part, 'name' | 'fileName'> {
-  const line = headers.split(LINE_END).find((one) => /^content-disposition:/i.test(one)) ?? '';
+function describe(headers: string): Omit<Part, 'content'> {
+  const lines = headers.split(LINE_END);
+  const line = lines.find((one) => /^content-disposition:/i.test(one)) ?? '';
   const name = parameter(line, 'name');
   if (name === undefined) throw broken('a part has no name');
-  return { name, fileName: parameter(line, 'filename') };
+  const contentType = lines
+    .find((one) => /^content-type:/i.test(one))
+    ?.slice('content-type:'.length)
+    .trim();
+  return { name, fileName: parameter(line, 'filename'), contentType };
 }
 
 function parameter(line: string, name: string): string | undefined {
@@ -105,6 +116,8 @@ function broken(why: string) {
 class Source {
   private readonly reader: ReadableStreamDefaultReader<Uint8Array>;
   private kept: Buffer = Buffer.alloc(0);
+  /** What came last: `kept` may be a part of it. */
+  private arrival: Uint8Array | undefined;
   private read = 0;
   private isOver = false;
 
@@ -156,7 +169,8 @@ class Source {
    * begin in them: what arrives is not copied.
    */
   private async moreWithout(mark: Buffer): Promise<Buffer> {
-    const [before, bytes] = [this.kept, await this.needed()];
+    const bytes = await this.needed();
+    const before = this.kept;
     const seam = Buffer.concat([before, bytes.subarray(0, mark.length)]);
     const at = seam.indexOf(mark);
     const isApart = bytes.length >= mark.length && (at < 0 || at >= before.length);
@@ -165,7 +179,8 @@ class Source {
   }
 
   private async more(): Promise<void> {
-    this.kept = Buffer.concat([this.kept, await this.needed()]);
+    const bytes = await this.needed();
+    this.kept = Buffer.concat([this.kept, bytes]);
   }
 
   private async needed(): Promise<Buffer> {
@@ -174,11 +189,15 @@ class Source {
     return bytes;
   }
 
-  /** What arrives next; undefined at the end. Errors: body_too_large. */
+  /** What arrives next; undefined at the end. What came before is let go of, but for what is kept of it. Errors: body_too_large. */
   private async next(): Promise<Buffer | undefined> {
+    this.kept = Buffer.from(this.kept);
+    release(this.arrival);
+    this.arrival = undefined;
     const { done, value } = await this.reader.read();
     this.isOver = done;
     if (!value) return undefined;
+    this.arrival = value;
     this.read += value.length;
     if (this.read > this.limit) throw fail('body_too_large', { limit: this.limit });
     return Buffer.from(value.buffer, value.byteOffset, value.byteLength);

@@ -1,4 +1,5 @@
 import { AppError, fail, invalid } from '../../../../src/errors/app-error.ts';
+import { release } from './memory.ts';
 import { boundaryOf, type Part, readMultipart } from './multipart.ts';
 import { checkPath, readMode } from './paths.ts';
 
@@ -46,7 +47,7 @@ export async function receiveFiles(
   return uploaded;
 }
 
-/** A body as it is, not larger than a limit. Errors: body_too_large. */
+/** A body as it is, not larger than a limit. Its bytes hold until the next are asked for. Errors: body_too_large. */
 export async function* limited(
   body: ReadableStream<Uint8Array> | null,
   limit: number,
@@ -56,6 +57,7 @@ export async function* limited(
     length += bytes.length;
     if (length > limit) throw fail('body_too_large', { limit });
     yield bytes;
+    release(bytes);
   }
 }
 
@@ -65,7 +67,7 @@ async function textOf({ content }: Part): Promise<string> {
   for await (const bytes of content) {
     length += bytes.length;
     if (length > MAX_METADATA) throw invalid({ field: 'metadata', description: 'is too long' });
-    parts.push(bytes);
+    parts.push(Uint8Array.from(bytes));
   }
   return Buffer.concat(parts).toString('utf8');
 }

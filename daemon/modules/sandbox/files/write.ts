@@ -1,8 +1,9 @@
 import { AppError } from '../../../../src/errors/app-error.ts';
+import { type Block, blocksOf } from './blocks.ts';
 import type { FileStat } from './box-files.ts';
 import { makeDirectories, NO_OWNER, type Owner } from './make.ts';
 import { bare, below, parentOf } from './paths.ts';
-import { Batch, BLOCK } from './remote/batch.ts';
+import { Batch } from './remote/batch.ts';
 import { E, fileError } from './remote/errno.ts';
 import type { RemoteFile } from './remote/file.ts';
 import type { RemoteFiles } from './remote/files.ts';
@@ -13,6 +14,11 @@ const NEW_MODE = 0o644;
 const PART_MODE = 0o600;
 /** Blocks that are on their way into a box at once. */
 const AHEAD = 4;
+/**
+ * What a file has from here on goes past the page cache: it would push everything else of the box out of its memory,
+ * and pages that nobody has asked for yet cost more than the disk.
+ */
+const DIRECT_FROM = 16 * 1024 * 1024;
 
 /** How a file is to be. */
 export interface NewFile {
@@ -45,9 +51,10 @@ export async function writeFile(
     const first = await blocks.next();
     const second: IteratorResult<Block> = first.done ? first : await blocks.next();
     if (second.done) {
-      const { parts, length } = first.value ?? { parts: [], length: 0 };
-      await writeSmall(small, place, { parts, length });
-      return length;
+      const bytes = first.value ? bytesOf(first.value) : new Uint8Array(0);
+      await writeSmall(small, place, bytes);
+      first.value?.memory.giveBack();
+      return bytes.length;
     }
     const list = [first, second].flatMap(({ done, value }) => (done ? [] : [value]));
     return await writeLarge(await lanes.large(), place, list, blocks);
@@ -95,12 +102,12 @@ async function targetOf(
 }
 
 /** All of it in one round trip. */
-async function writeSmall(files: RemoteFiles, place: Place, { parts, length }: Block): Promise<void> {
+async function writeSmall(files: RemoteFiles, place: Place, bytes: Uint8Array): Promise<void> {
   const batch = new Batch();
   const part = batch.path(place.part);
   const flags = O.WRITE | O.CREATE | O.EXCLUSIVE | O.NOFOLLOW | O.CLOEXEC;
   const fd = batch.call('openat', [AT_FDCWD, part, flags, PART_MODE], 0);
-  batch.call('pwrite', [fd, batch.bytes(...parts), length, 0], length);
+  batch.call('pwrite', [fd, batch.bytes(bytes), bytes.length, 0], bytes.length);
   addFinish(batch, fd, place, part);
   batch.call('close', [fd]);
   const reply = await files.server.run(batch);
@@ -138,9 +145,9 @@ async function pour(file: RemoteFile, first: readonly Block[], rest: AsyncIterat
   let size = 0;
   const underWay: Array<Promise<void>> = [];
   const put = async (block: Block) => {
-    const writing = file.writeParts(size, block.parts);
-    writing.catch(() => undefined);
-    underWay.push(writing);
+    const writing = file.writeReady(size, block.memory, block.length, { direct: size >= DIRECT_FROM });
+    underWay.push(writing.then(() => block.memory.giveBack()));
+    underWay.at(-1)?.catch(() => undefined);
     size += block.length;
     if (underWay.length >= AHEAD) await underWay.shift();
   };
@@ -169,26 +176,6 @@ async function discard(files: RemoteFiles, place: Place, fd: number): Promise<vo
   await files.server.run(batch);
 }
 
-/** As much as travels in one round trip, in the parts that it came in. */
-interface Block {
-  readonly parts: readonly Uint8Array[];
-  readonly length: number;
-}
-
-async function* blocksOf(content: AsyncIterable<Uint8Array>): AsyncGenerator<Block> {
-  let parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const bytes of content) {
-    for (let at = 0; at < bytes.length; ) {
-      const part = bytes.subarray(at, at + BLOCK - length);
-      parts.push(part);
-      length += part.length;
-      at += part.length;
-      if (length < BLOCK) continue;
-      yield { parts, length };
-      parts = [];
-      length = 0;
-    }
-  }
-  if (length > 0) yield { parts, length };
+function bytesOf({ memory, length }: Block): Uint8Array {
+  return memory.contents.subarray(0, length);
 }

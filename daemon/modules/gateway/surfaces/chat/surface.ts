@@ -1,6 +1,4 @@
-import { asAppError } from '../../../../../src/errors/app-error.ts';
 import type { ModelCall } from '../../pipeline/call.ts';
-import { failureOf } from '../../pipeline/failure.ts';
 import type { Pipeline, Served, SurfaceWork } from '../../pipeline/pipeline.ts';
 import type { Settlement } from '../../pipeline/settlement.ts';
 import type { StreamedChat, WholeChat } from '../../upstream/adapter.ts';
@@ -10,6 +8,8 @@ import { usageOf } from '../../wire/chat-usage.ts';
 import { eventBytes, eventStream, SSE_HEADERS } from '../../wire/event-stream.ts';
 import { relay } from '../../wire/relay.ts';
 import { UsageFilter } from '../../wire/usage-filter.ts';
+import { broken, cutOff, failureEvent } from '../broken-stream.ts';
+import { respond } from '../respond.ts';
 import { checkedChunks, textOf } from './guarded.ts';
 import { guessUsage } from './guess.ts';
 
@@ -182,33 +182,4 @@ function shownChunk(chunk: ChatChunk, shows: boolean): ChatChunk {
   if (chunk.usage === undefined) return chunk;
   const { usage: _, ...rest } = chunk;
   return rest;
-}
-
-/** The event that stands for the rest of a stream that failed after its first content. */
-function failureEvent(cause: unknown): Uint8Array {
-  const error = asAppError(failureOf(cause, []));
-  const shown = { message: error.message, type: 'api_error', param: null, code: error.code };
-  return eventBytes(JSON.stringify({ error: shown }));
-}
-
-function broken(error: unknown, settlement: Settlement): unknown {
-  return error instanceof UpstreamError || asAppError(error) === error ? error : cutOff(settlement);
-}
-
-function cutOff({ model }: Settlement): UpstreamError {
-  const provider = model?.slice(0, model.indexOf('/')) ?? '';
-  return new UpstreamError(
-    'server',
-    `The provider ${provider} closed the connection before its answer was complete.`,
-  );
-}
-
-function respond(
-  body: string | ReadableStream<Uint8Array>,
-  passed: Headers | Record<string, string>,
-  settlement: Settlement,
-): Response {
-  const headers = new Headers(passed);
-  for (const [name, value] of Object.entries(settlement.headers())) headers.set(name, value);
-  return new Response(body, { headers });
 }

@@ -3,13 +3,14 @@ import type { ChatChunk, ChatCompletion } from '../../wire/chat.ts';
 import type { Adapter, StreamedChat, WholeChat } from '../adapter.ts';
 import { UpstreamError } from '../error.ts';
 import { type Answer, answerTo } from './answer.ts';
+import { BM25, rerankByWords } from './bm25/rerank.ts';
 
 /** The name of the one chat model of this provider: `local/echo`. */
 export const ECHO = 'echo';
 
 /**
  * The provider `local`, inside the daemon. Its model `local/echo` repeats what the user said last, word by word: a way to try clients,
- * streams and limits without a key and without a network. It answers for no other model.
+ * streams and limits without a key and without a network. Its model `local/bm25` reranks by words. It answers for no other model.
  */
 export const localAdapter: Adapter = {
   async chat(request) {
@@ -21,7 +22,11 @@ export const localAdapter: Adapter = {
     const answer = answerTo(request);
     return request.stream ? streamed(answer) : whole(answer);
   },
-  models: async () => [{ id: ECHO, created: 0 }],
+  relay: { rerank: rerankByWords },
+  models: async () => [
+    { id: ECHO, created: 0 },
+    { id: BM25, created: 0 },
+  ],
 };
 
 const JSON_HEADERS = { 'content-type': 'application/json' };

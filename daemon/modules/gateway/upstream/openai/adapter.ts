@@ -4,10 +4,7 @@ import type { ChatChunk, ChatCompletion, ChatRequest } from '../../wire/chat.ts'
 import type {
   Adapter,
   ByteSource,
-  JsonSurface,
   ModelInfo,
-  RawAnswer,
-  RelayRequest,
   StreamedChat,
   Upstream,
   WholeChat,
@@ -17,41 +14,22 @@ import { failedAnswer } from '../failed-answer.ts';
 import { failedCall } from '../open.ts';
 import { passHeaders } from '../pass-headers.ts';
 import { headersOf, pathOf } from './address.ts';
+import { isJson, notThisDialect, textOf } from './answer.ts';
 import { failureIn, untilContent } from './first-content.ts';
-
-/** Where each surface of the family is. */
-const PATHS = {
-  responses: '/responses',
-  completions: '/completions',
-  embeddings: '/embeddings',
-  image_generations: '/images/generations',
-  image_edits: '/images/edits',
-  image_variations: '/images/variations',
-  speech: '/audio/speech',
-  transcriptions: '/audio/transcriptions',
-  translations: '/audio/translations',
-  moderations: '/moderations',
-} as const satisfies Partial<Record<JsonSurface, string>>;
-
-/** Providers that refuse `stream_options`; they report usage in their streams without being asked. */
-const REPORT_UNASKED = ['mistral'];
+import { openaiRelay } from './relay.ts';
+import { reportsUsage } from './stream-usage.ts';
 
 /** Providers of the chat-completions family, Azure's among them: bytes pass, only the model's name is rewritten. */
 export const openaiAdapter: Adapter = {
   async chat(request, upstream) {
-    const response = await post(PATHS_CHAT, withUsage(request, upstream), upstream);
+    const response = await post(PATHS_CHAT, reportsUsage(request, upstream), upstream);
     const type = response.headers.get('content-type') ?? '';
     if (type.startsWith('text/event-stream')) return streamed(response, upstream);
     if (isJson(type)) return whole(response, upstream);
     await response.body?.cancel();
     throw notThisDialect(upstream, type);
   },
-  relay: Object.fromEntries(
-    Object.entries(PATHS).map(([surface, path]) => [
-      surface,
-      (request: RelayRequest, upstream: Upstream) => relayJson(path, request, upstream),
-    ]),
-  ),
+  relay: openaiRelay,
   async models(upstream) {
     const response = await upstream.fetch(pathOf('/models', upstream), { headers: headersOf(upstream) });
     if (!response.ok) throw await failedAnswer(response, upstream);
@@ -91,7 +69,7 @@ export async function* chunksIn(source: ByteSource, upstream: Upstream): AsyncGe
 
 async function post(
   path: string,
-  request: RelayRequest | ChatRequest,
+  request: ChatRequest,
   upstream: Upstream,
 ): Promise<Response> {
   const response = await upstream.fetch(pathOf(path, upstream, request.model), {
@@ -100,20 +78,6 @@ async function post(
   });
   if (response.ok) return response;
   throw await failedAnswer(response, upstream);
-}
-
-async function relayJson(path: string, request: RelayRequest, upstream: Upstream): Promise<RawAnswer> {
-  const response = await post(path, request, upstream);
-  const headers = passHeaders(response.headers);
-  const type = headers.get('content-type') ?? '';
-  if (!isJson(type)) return { headers, body: response.body ?? '' };
-  return { headers, body: await textOf(response, upstream) };
-}
-
-/** A stream has to tell what it took; the surface takes that out again for callers who did not ask. */
-function withUsage(request: ChatRequest, { account }: Upstream): ChatRequest {
-  if (!request.stream || REPORT_UNASKED.includes(account.name)) return request;
-  return { ...request, stream_options: { ...request.stream_options, include_usage: true } };
 }
 
 async function streamed(response: Response, upstream: Upstream): Promise<StreamedChat> {
@@ -129,14 +93,6 @@ async function whole(response: Response, upstream: Upstream): Promise<WholeChat>
   return { kind: 'whole', headers: passHeaders(response.headers), raw, completion: parse(raw, upstream) };
 }
 
-async function textOf(response: Response, { account, signal }: Upstream): Promise<string> {
-  try {
-    return await response.text();
-  } catch (error) {
-    throw failedCall(error, account.name, signal);
-  }
-}
-
 function parse(text: string, { account }: Upstream): ChatCompletion {
   const said = failureIn(text, account.name);
   if (said) throw said;
@@ -147,16 +103,4 @@ function parse(text: string, { account }: Upstream): ChatCompletion {
     // Told below, with what is no completion for other reasons.
   }
   throw new UpstreamError('server', `The provider ${account.name} answered with no completion.`);
-}
-
-function isJson(type: string): boolean {
-  return /^application\/([\w.+-]+\+)?json\b/.test(type);
-}
-
-function notThisDialect({ account }: Upstream, got: string): UpstreamError {
-  const hint = `Check the address of the provider: svc provider show ${account.name}`;
-  return new UpstreamError(
-    'server',
-    `The provider ${account.name} answered with ${got || 'no content type'}. ${hint}`,
-  );
 }

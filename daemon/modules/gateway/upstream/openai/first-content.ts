@@ -29,6 +29,24 @@ export async function untilContent(source: ByteSource, provider: string): Promis
   return new ReadAhead(head, source);
 }
 
+/**
+ * Reads a stream of another kind until its first event is whole: also the last moment at which another upstream may be
+ * asked. Errors: UpstreamError when that event is an error, or none comes.
+ */
+export async function untilEvent(source: ByteSource, provider: string): Promise<ByteSource> {
+  const head: Uint8Array[] = [];
+  const decoder = new TextDecoder();
+  let text = '';
+  while (text.length < MOST_AHEAD && !/\r?\n\r?\n/.test(text)) {
+    const { done, value } = await source.read();
+    if (done || !value) throw emptyAnswer(provider, text);
+    head.push(value);
+    text += decoder.decode(value, { stream: true });
+  }
+  if (FAILURE.test(text)) await throwFailure(text, source, provider);
+  return new ReadAhead(head, source);
+}
+
 /** The error that an event reports; undefined when it reports none. */
 export function failureIn(data: string, provider: string): UpstreamError | undefined {
   if (!FAILURE.test(data)) return undefined;

@@ -1,4 +1,5 @@
 import { lstatSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 
 /** Replaces a small file as a whole: readers see the old text or the new one. */
 export function writeWhole(path: string, text: string | Uint8Array, mode = 0o600): void {
@@ -35,4 +36,14 @@ export function exists(path: string): boolean {
 /** The errno name of an error of node:fs. */
 export function errnoOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined;
+}
+
+/** Brings what was written to a file, or the names in a folder, onto the disk. Errors: those of node:fs. */
+export async function flush(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }

@@ -1,9 +1,10 @@
 import { closeSync, createReadStream, createWriteStream, openSync, readSync } from 'node:fs';
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
+import { flush } from './files.ts';
 
 /** A frame that decompressors pass over (RFC 8878, section 3.1.2): ours holds JSON about what follows. */
 const SKIPPABLE = 0x184d2a50;
@@ -34,16 +35,6 @@ export async function writePacked(file: string, head: unknown, content: Readable
     return (await stat(file)).size;
   } finally {
     await rm(part, { force: true });
-  }
-}
-
-/** Brings what was written to a file, or the names in a folder, onto the disk. */
-async function flush(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SECOND_MS } from '../../../../../src/kit/time.ts';
 import type { Lookup, NetworkPolicy } from '../driver.ts';
+import { bothOf } from '../host/both.ts';
 import { readJson, readText, writeWhole } from '../host/files.ts';
 import type { HostLog } from '../host/log.ts';
 import { findProgram, run } from '../host/run.ts';
@@ -98,19 +99,20 @@ export class Network {
 
   /**
    * Connects the namespace of a process to the bridge. Nothing has to be undone by hand: both ends of the cable go
-   * when the namespace goes. Errors: HostCommandError.
+   * when the namespace goes. The rules are put up while the process is still on its way. Errors: HostCommandError, that
+   * of the process.
    */
-  async attach(id: string, pid: number, policy: NetworkPolicy): Promise<Attachment> {
+  async attach(id: string, process: number | Promise<number>, policy: NetworkPolicy): Promise<Attachment> {
     const subnet = await this.ensure();
     const place = this.leases.take();
     if (place === undefined) throw new Error('every address of the subnet is taken');
     const port = `${this.portPrefix}${crypto.randomUUID().slice(0, 8)}`;
     const address = addressOf(subnet, place);
     try {
-      await Promise.all([
-        this.connect(pid, subnet, { address, port }),
+      await bothOf(
+        Promise.resolve(process).then((pid) => this.connect(pid, subnet, { address, port })),
         this.guard.put(id, { address, port, policy }),
-      ]);
+      );
       return { address: place, port };
     } catch (error) {
       this.leases.release(place);

@@ -1,14 +1,21 @@
 import type { BoxFile, FileStat } from '../box-files.ts';
 import { Batch, BLOCK, MAX_DATA } from './batch.ts';
 import { E, fileError } from './errno.ts';
-import { AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_NOFOLLOW } from './numbers.ts';
+import { AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_NOFOLLOW, F_SETFL, O } from './numbers.ts';
+import type { RequestMemory } from './request-memory.ts';
 import type { CallServer } from './server.ts';
 import { parseStatx, STATX_MASK, STATX_SIZE } from './stat.ts';
 import { timesOf } from './times.ts';
 
+/** What goes past the page cache begins and ends at multiples of this (statx(2), stx_dio_offset_align: mostly 512). */
+const DIRECT_UNIT = 4096;
+
 /** An open file of a box. It is closed with the process that has it open. */
 export class RemoteFile implements BoxFile {
   private isOpen = true;
+  private isDirect = false;
+  /** Not every file system writes past its cache. */
+  private canBeDirect = true;
 
   constructor(
     private readonly server: CallServer,
@@ -33,20 +40,55 @@ export class RemoteFile implements BoxFile {
 
   async write(position: number, bytes: Uint8Array): Promise<void> {
     for (let at = 0; at < bytes.length; at += BLOCK)
-      await this.writeParts(position + at, [bytes.subarray(at, at + BLOCK)]);
+      await this.writeBlock(position + at, bytes.subarray(at, at + BLOCK));
   }
 
-  /** Writes parts one behind the other, in one round trip: together no more than MAX_DATA. Errors: disk_full. */
-  async writeParts(position: number, parts: readonly Uint8Array[]): Promise<void> {
-    const length = parts.reduce((sum, part) => sum + part.length, 0);
+  /**
+   * Writes contents that lie ready, in one round trip. With `direct` they go past the page cache where that is possible,
+   * so that they take no memory of the box. Errors: disk_full.
+   */
+  async writeReady(
+    position: number,
+    memory: RequestMemory,
+    length: number,
+    { direct }: { readonly direct: boolean },
+  ): Promise<void> {
+    const bytes = memory.contents.subarray(0, length);
+    const isDirect = direct && this.canBeDirect && position % DIRECT_UNIT === 0 && length % DIRECT_UNIT === 0;
     const batch = new Batch();
-    batch.call('pwrite', [this.fd, batch.bytes(...parts), length, position]);
-    const [written = 0] = (await this.run(batch)).results;
+    const place = batch.bytes(bytes);
+    this.setDirect(batch, isDirect);
+    batch.call('pwrite', [this.fd, place, length, position]);
+    const { results } = await this.server.run(batch, memory);
+    const written = results.at(-1) ?? 0;
     if (written === length) return;
-    // The disk took a part: asked for the rest, it says why.
-    const rest = Buffer.concat(parts).subarray(written);
-    if (written < 1 || written > length) throw fileError(E.NOSPC, this.path);
-    await this.writeParts(position + written, [rest]);
+    if (isDirect) this.canBeDirect = false;
+    if (written < 0 && !(isDirect && written === -E.INVAL)) throw fileError(-written, this.path);
+    const done = Math.max(written, 0);
+    await this.writeRest(position + done, bytes.subarray(done), isDirect || done > 0);
+  }
+
+  private async writeBlock(position: number, bytes: Uint8Array): Promise<void> {
+    const batch = new Batch();
+    const place = batch.bytes(bytes);
+    this.setDirect(batch, false);
+    batch.call('pwrite', [this.fd, place, bytes.length, position]);
+    const written = (await this.run(batch)).results.at(-1) ?? 0;
+    if (written !== bytes.length)
+      await this.writeRest(position + written, bytes.subarray(written), written > 0);
+  }
+
+  /** The disk took a part: asked for the rest, it says why. */
+  private async writeRest(position: number, rest: Uint8Array, isLess: boolean): Promise<void> {
+    if (!isLess) throw fileError(E.NOSPC, this.path);
+    await this.writeBlock(position, Uint8Array.from(rest));
+  }
+
+  /** The calls of batches are made in their order, so that what holds for one is what was added last. */
+  private setDirect(batch: Batch, isDirect: boolean): void {
+    if (isDirect === this.isDirect) return;
+    this.isDirect = isDirect;
+    batch.call('fcntl', [this.fd, F_SETFL, isDirect ? O.NONBLOCK | O.DIRECT : O.NONBLOCK]);
   }
 
   setMode(mode: number): Promise<void> {
@@ -84,10 +126,10 @@ export class RemoteFile implements BoxFile {
     await this.run(batch);
   }
 
-  /** Makes a batch of one call. */
+  /** Makes a batch that says by its last call how it went. */
   private async run(batch: Batch) {
     const reply = await this.server.run(batch);
-    const [result = 0] = reply.results;
+    const result = reply.results.at(-1) ?? 0;
     if (result < 0) throw fileError(-result, this.path);
     return reply;
   }

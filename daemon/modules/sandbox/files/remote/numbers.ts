@@ -80,6 +80,8 @@ export const O = {
   TRUNCATE: 0o1000,
   APPEND: 0o2000,
   NONBLOCK: 0o4000,
+  /** Past the page cache. */
+  DIRECT: arm ? 0o200000 : 0o40000,
   DIRECTORY: arm ? 0o40000 : 0o200000,
   NOFOLLOW: arm ? 0o100000 : 0o400000,
   CLOEXEC: 0o2000000,
@@ -93,3 +95,6 @@ export const AT_REMOVEDIR = 0x200;
 export const AT_EMPTY_PATH = 0x1000;
 /** renameat2(2): fails when the target exists. */
 export const RENAME_NOREPLACE = 1;
+
+/** fcntl(2): the flags of an open file. */
+export const F_SETFL = 4;

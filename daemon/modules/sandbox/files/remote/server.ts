@@ -1,17 +1,15 @@
 import { SECOND_MS } from '../../../../../src/kit/time.ts';
 import type { Execution } from '../../drivers/driver.ts';
+import { release } from '../memory.ts';
 import { AnswerReader } from './answer-reader.ts';
-import { Batch, BLOCK, type Reply } from './batch.ts';
+import { Batch, type Reply } from './batch.ts';
+import { RequestMemory } from './request-memory.ts';
 import { brokenServer } from './server-error.ts';
 
 /** How long one batch may take. A call in a box that does not come back is ended with its process. */
 const DEADLINE_MS = 30 * SECOND_MS;
 /** What the process may say beside its answers: nothing, but a system that warns is forgiven. */
 const MAX_NOISE = 64 * 1024;
-
-/** Memory that is kept to make requests with contents in. */
-const REQUEST_SIZE = BLOCK + 16 * 1024;
-const KEPT_REQUESTS = 4;
 
 const PIPE_SIZE = 1024 * 1024;
 const F_SETPIPE_SZ = 1031;
@@ -27,7 +25,6 @@ export class CallServer {
   private readonly reader = new AnswerReader();
   private written: Promise<void> = Promise.resolve();
   private timer: Timer | undefined;
-  private readonly memory: Uint8Array[] = [];
   private why: Error | undefined;
   private nonce = BigInt(crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) << 32n;
   private readonly onEnd: Array<() => void> = [];
@@ -62,12 +59,15 @@ export class CallServer {
     else this.onEnd.push(listener);
   }
 
-  /** Makes the calls of a batch. Errors: unavailable when the process ended, did not answer in time or is not itself. */
-  run(batch: Batch): Promise<Reply> {
+  /**
+   * Makes the calls of a batch. Errors: unavailable when the process ended, did not answer in time or is not itself.
+   * @param ready the caller's memory, in which the contents of the batch lie
+   */
+  run(batch: Batch, ready?: RequestMemory): Promise<Reply> {
     if (this.why) return Promise.reject(this.why);
     const nonce = ++this.nonce;
-    const memory = batch.isLarge ? (this.memory.pop() ?? new Uint8Array(REQUEST_SIZE)) : undefined;
-    const bytes = batch.encode(nonce, memory);
+    const memory = ready?.hold() ?? (batch.isLarge ? RequestMemory.take() : undefined);
+    const bytes = batch.encode(nonce, memory?.whole);
     const answer = this.reader.expect(batch, nonce);
     if (this.reader.waiting === 1) this.arm();
     this.written = this.written.then(() => this.write(bytes, memory)).catch((error) => this.end(error));
@@ -79,10 +79,9 @@ export class CallServer {
     this.end(brokenServer('its process was ended'));
   }
 
-  /** Memory that was taken in by the pipe is used again: contents would leave the collector as much to do as to carry. */
-  private async write(bytes: Uint8Array, memory: Uint8Array | undefined): Promise<void> {
+  private async write(bytes: Uint8Array, memory: RequestMemory | undefined): Promise<void> {
     await this.execution.write(bytes);
-    if (memory && this.memory.length < KEPT_REQUESTS) this.memory.push(memory);
+    memory?.giveBack();
   }
 
   private async read(): Promise<void> {
@@ -91,6 +90,7 @@ export class CallServer {
       for await (const { channel, bytes } of this.execution.output) {
         if (channel === 'stderr') noise += bytes.length;
         else if (this.reader.feed(bytes) > 0) this.arm();
+        release(bytes);
         if (noise > MAX_NOISE) throw brokenServer('its process says what nobody asked');
       }
       const exit = await this.execution.exited;

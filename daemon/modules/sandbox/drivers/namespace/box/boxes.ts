@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fail, invalid } from '../../../../../../src/errors/app-error.ts';
 import type { StoredImage } from '../../../images/index.ts';
 import type { Box, BoxMount, BoxSpec, BoxState, Limits, NetworkPolicy, SnapshotInfo } from '../../driver.ts';
+import { bothOf } from '../../host/both.ts';
 import { writeLimits } from '../../host/control-groups.ts';
 import { errnoOf, exists } from '../../host/files.ts';
 import { processesOf, removeGroup } from '../../host/group-tree.ts';
@@ -45,7 +46,7 @@ export class Boxes {
   constructor(
     private readonly host: Host,
     private readonly takeWarm: TakeWarm,
-    private readonly starters: Pick<Starters, 'leave'>,
+    private readonly starters: Pick<Starters, 'leave' | 'prepare'>,
     private readonly snapshots: Snapshots,
   ) {}
 
@@ -241,14 +242,26 @@ export class Boxes {
     const missing = isSealedOff ? undefined : network.missing();
     if (missing) this.host.log('warn', 'sandbox without a network', { id: record.id, why: missing });
     const connected = !isSealedOff && !missing;
-    const init = await launch(this.host, dir, {
+    const launching = launch(this.host, dir, {
       containerId: record.containerId,
       mounts: image.mounts,
       binds,
       limits: record.limits,
       resolvConf: network.resolvConf(),
     });
-    const attachment = connected ? await network.attach(record.id, init.pid, record.network) : undefined;
+    const entering = launching.then((init) => {
+      // A process that waits for a command needs no network, and enters while there is none yet.
+      this.starters.prepare({ dir, record, init });
+      return init;
+    });
+    const attaching = connected
+      ? network.attach(
+          record.id,
+          launching.then(({ pid }) => pid),
+          record.network,
+        )
+      : Promise.resolve(undefined);
+    const [init, attachment] = await bothOf(entering, attaching);
     const up = { ...record, init, ...attachment };
     writeRecord(dir, up);
     return up;

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { fail } from '../../../../../../src/errors/app-error.ts';
 import { HOST_IMAGE, type ImageMount, type StoredImage } from '../../../images/index.ts';
 import type { ImageInfo, SnapshotInfo } from '../../driver.ts';
-import { readJson, writeWhole } from '../../host/files.ts';
+import { bothOf } from '../../host/both.ts';
+import { flush, readJson, writeWhole } from '../../host/files.ts';
 import { snapshotOf, snapshotReference } from '../../snapshot-reference.ts';
 import { asHostFailure } from '../box/errors.ts';
 import type { Host } from '../box/host.ts';
@@ -33,7 +34,6 @@ interface Manifest {
   readonly mounts?: readonly ImageMount[];
   /** By target of a mount: its own layer and those of the snapshots below it, the topmost first. */
   readonly layers: Readonly<Record<string, readonly string[]>>;
-  readonly sizeBytes: number;
   /** Nobody may make a box of it any more; it is here for the boxes that were. */
   readonly isRemoved?: boolean;
 }
@@ -104,11 +104,12 @@ export class Snapshots {
       });
       const below = await this.manifestFor(image);
       const layers = await this.stack(id, part, below, changes);
-      const sizeBytes = await sizeOfTree(part);
       const { base, mounts } = below;
-      this.write(part, { id, base, mounts, layers, sizeBytes });
-      if (!passing) await flushTree(part);
+      this.write(part, { id, base, mounts, layers });
+      // Nobody asks how large a passing one is: it is there for a moment.
+      const [sizeBytes] = passing ? [0] : await bothOf(sizeOfTree(part), flushTree(part));
       await rename(part, this.dirOf(id));
+      if (!passing) await flush(this.root);
       return { sizeBytes, image: base };
     } catch (error) {
       await removeTrees(part).catch(() => {});

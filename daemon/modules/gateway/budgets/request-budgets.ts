@@ -1,0 +1,120 @@
+import { fail } from '../../../../src/errors/app-error.ts';
+import { type Clock, rfc3339 } from '../../../../src/kit/time.ts';
+import type { Caller } from '../../../http/route.ts';
+import type { ModelRequest } from '../pipeline/call.ts';
+import type { RequestRecord } from '../pipeline/record.ts';
+import type { Budgets, Reservation } from '../pipeline/stages.ts';
+import type { PriceBook } from '../prices/price-book.ts';
+import { worstCase } from '../prices/worst-case.ts';
+import type { Account, Standing } from './account.ts';
+
+/** The subject of a budget for everybody of a tenant. */
+export const WHOLE_TENANT = 'tenant';
+
+const MICROS = 1_000_000;
+
+/**
+ * Holds requests to budgets, in memory. Before a request the most that it is expected to cost is held back, and it is
+ * refused when that and what is spent and held exceed a limit; looking and holding are one step. After it the hold is
+ * let go, and the ledger's record of it is booked in the same step, also when there was no hold.
+ */
+export class RequestBudgets implements Budgets {
+  /** By tenant, then by subject. Tenants without budgets are not in it. */
+  private readonly accounts = new Map<string, Map<string, Account>>();
+
+  constructor(
+    private readonly prices: Pick<PriceBook, 'of'>,
+    private readonly clock: Clock,
+  ) {}
+
+  /** The account of a subject. */
+  find(tenant: string, subject: string): Account | undefined {
+    return this.accounts.get(tenant)?.get(subject);
+  }
+
+  /** The accounts of a tenant. */
+  list(tenant: string): Account[] {
+    return [...(this.accounts.get(tenant)?.values() ?? [])];
+  }
+
+  /** Holds requests to a budget from now on. */
+  open(account: Account): void {
+    const { tenant, subject } = account.row;
+    const own = this.accounts.get(tenant) ?? new Map<string, Account>();
+    own.set(subject, account);
+    this.accounts.set(tenant, own);
+  }
+
+  /** Forgets a budget. */
+  close(tenant: string, subject: string): void {
+    const own = this.accounts.get(tenant);
+    own?.delete(subject);
+    if (own?.size === 0) this.accounts.delete(tenant);
+  }
+
+  reserve(caller: Caller, model: string, request: ModelRequest): Reservation | undefined {
+    const own = this.accounts.get(caller.tenant);
+    if (!own) return undefined;
+    const accounts = subjectsOf(caller).flatMap((subject) => own.get(subject) ?? []);
+    if (accounts.length === 0) return undefined;
+    const amount = this.mostOf(model, request);
+    for (const account of accounts) this.check(account, amount, model);
+    for (const account of accounts) account.hold(amount ?? 0);
+    let isOver = false;
+    return {
+      settle() {
+        if (isOver) return;
+        isOver = true;
+        for (const account of accounts) account.release(amount ?? 0);
+      },
+    };
+  }
+
+  /** Books a request that has ended. */
+  book({ tenant, actor, costMicros = 0, startedAt }: RequestRecord): void {
+    const own = this.accounts.get(tenant);
+    if (!own || costMicros === 0) return;
+    const now = this.clock.now();
+    for (const subject of [WHOLE_TENANT, actor]) own.get(subject)?.book(costMicros, startedAt, now);
+  }
+
+  /** Undefined when the price of the model is not known. */
+  private mostOf(model: string, request: ModelRequest): number | undefined {
+    const priced = this.prices.of(model);
+    return priced?.sheet.cost(worstCase(request, priced.contextWindow));
+  }
+
+  private check(account: Account, amount: number | undefined, model: string): void {
+    const { row } = account;
+    if (!row.isHard) return;
+    if (amount === undefined && row.refusesUnpriced)
+      throw fail('budget_spent', {
+        message: `The price of ${model} is not known, and the budget of ${whose(row.subject)} refuses such models.`,
+      });
+    // Without a price nothing can be held, but a budget that is used up lets nobody through.
+    const lacking = account.lacking(amount ?? 1, this.clock.now());
+    if (lacking) throw fail('budget_spent', { message: spent(row.subject, lacking, account.reserved, amount) });
+  }
+}
+
+function subjectsOf({ actor }: Caller): string[] {
+  return [WHOLE_TENANT, actor];
+}
+
+function spent(subject: string, standing: Standing, held: number, amount: number | undefined): string {
+  const { window, limit, spent, resetsAt } = standing;
+  const span = window === 'total' ? '' : ` for this ${window}`;
+  const under = held > 0 ? `, ${dollars(held)} held for requests under way` : '';
+  const need = amount === undefined ? '' : ` This request may cost ${dollars(amount)}.`;
+  const reset = resetsAt === undefined ? '' : ` It begins anew at ${rfc3339(resetsAt)}.`;
+  return `The budget of ${whose(subject)}${span} is ${dollars(limit)}: ${dollars(spent)} are spent${under}.${need}${reset}`;
+}
+
+function whose(subject: string): string {
+  return subject === WHOLE_TENANT ? 'this tenant' : subject;
+}
+
+function dollars(micros: number): string {
+  const usd = micros / MICROS;
+  return `$${usd.toFixed(usd < 1 ? 6 : 2).replace(/(\.\d\d\d*?)0+$/, '$1')}`;
+}

@@ -1,0 +1,106 @@
+import { invalid } from '../../../../src/errors/app-error.ts';
+import { type Clock, DAY_MS } from '../../../../src/kit/time.ts';
+import type { RequestLedger } from './ledger.ts';
+import { add, noSums, type Sums } from './sums.ts';
+import type { TotalRow } from './tables.ts';
+import type { TotalsStore } from './totals-store.ts';
+
+/** What sums are grouped by. */
+export type GroupBy = 'model' | 'key' | 'provider' | 'day' | 'surface';
+
+/** Which sums are asked for. Days as `2026-01-31`, or a time in them. */
+export interface UsageQuery {
+  readonly groupBy?: GroupBy;
+  readonly from?: string;
+  readonly to?: string;
+  readonly model?: string;
+  readonly key?: string;
+}
+
+/** Sums of some days. */
+export interface UsageReport {
+  /** Beginnings of the first and the last day, Unix time in milliseconds. */
+  readonly from: number;
+  readonly to: number;
+  /** By days in their order; otherwise the most expensive first, then the most used. */
+  readonly groups: ReadonlyArray<{ readonly group: string; readonly sums: Sums }>;
+  readonly total: Sums;
+}
+
+const DEFAULT_DAYS = 30;
+/** Requests that nobody has answered have no provider and no model. */
+const NOBODY = '(none)';
+
+/** Sums up what was used, from the daily sums. */
+export class UsageReports {
+  constructor(
+    private readonly ledger: RequestLedger,
+    private readonly totals: TotalsStore,
+    private readonly clock: Clock,
+  ) {}
+
+  /** The sums of a tenant, with everything that has ended before. Errors: invalid_argument naming the day. */
+  async report(tenant: string, query: UsageQuery): Promise<UsageReport> {
+    const today = dayOf(this.clock.now());
+    const to = readDay('to', query.to) ?? today;
+    const from = readDay('from', query.from) ?? to - (DEFAULT_DAYS - 1) * DAY_MS;
+    if (from > to) throw invalid({ field: 'from', description: 'must not be after to' });
+    await this.ledger.settled();
+    const rows = this.totals.between(tenant, from, to).filter((row) => isAsked(row, query));
+    const groupBy = query.groupBy ?? 'model';
+    return { from, to, total: sum(rows), groups: grouped(rows, groupBy) };
+  }
+}
+
+function isAsked(row: TotalRow, { model, key }: UsageQuery): boolean {
+  return (key === undefined || row.actor === key) && (model === undefined || modelOf(row) === model);
+}
+
+function grouped(rows: readonly TotalRow[], groupBy: GroupBy): UsageReport['groups'] {
+  const groups = Map.groupBy(rows, (row) => nameOf(row, groupBy));
+  const sums = [...groups].map(([group, rows]) => ({ group, sums: sum(rows) }));
+  return groupBy === 'day'
+    ? sums.sort((a, b) => (a.group < b.group ? -1 : 1))
+    : sums.sort((a, b) => b.sums.costMicros - a.sums.costMicros || b.sums.requests - a.sums.requests);
+}
+
+function sum(rows: readonly TotalRow[]): Sums {
+  const total = noSums();
+  for (const { tenant, dayAt, actor, provider, model, surface, ...sums } of rows) add(total, sums);
+  return total;
+}
+
+function nameOf(row: TotalRow, groupBy: GroupBy): string {
+  switch (groupBy) {
+    case 'model':
+      return modelOf(row) || NOBODY;
+    case 'key':
+      return row.actor;
+    case 'provider':
+      return row.provider || NOBODY;
+    case 'surface':
+      return row.surface;
+    default:
+      return dayText(row.dayAt);
+  }
+}
+
+function modelOf({ provider, model }: TotalRow): string {
+  return provider === '' ? model : `${provider}/${model}`;
+}
+
+/** The day of a time, as `2026-01-31`. */
+export function dayText(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
+
+function dayOf(at: number): number {
+  return at - (at % DAY_MS);
+}
+
+function readDay(field: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const at = /^\d{4}-\d{2}-\d{2}(T.*)?$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(at)) throw invalid({ field, description: 'must be a day such as 2026-01-31, or a time' });
+  return dayOf(at);
+}

@@ -1,0 +1,23 @@
+import type { Upstream } from '../adapter.ts';
+import { UpstreamError } from '../error.ts';
+import { failedCall } from '../open.ts';
+
+/** The text of an answer. Errors: UpstreamError of kind network or timeout; cancelled. */
+export async function textOf(response: Response, { account, signal }: Upstream): Promise<string> {
+  try {
+    return await response.text();
+  } catch (error) {
+    throw failedCall(error, account.name, signal);
+  }
+}
+
+/** Whether a Content-Type is JSON's, or of a kind of JSON. */
+export function isJson(type: string): boolean {
+  return /^application\/([\w.+-]+\+)?json\b/.test(type);
+}
+
+/** The error of an answer that cannot come from this family: a page, for one. */
+export function notThisDialect({ account }: Upstream, got: string): UpstreamError {
+  const hint = `Check the address of the provider: svc provider show ${account.name}`;
+  return new UpstreamError('server', `The provider ${account.name} answered with ${got || 'no content type'}. ${hint}`);
+}

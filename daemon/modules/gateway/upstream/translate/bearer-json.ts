@@ -1,0 +1,30 @@
+import type { RelayRequest, Upstream } from '../adapter.ts';
+import { UpstreamError } from '../error.ts';
+import { failedAnswer } from '../failed-answer.ts';
+import { failedCall } from '../open.ts';
+import { JSON_HEADERS } from './answer.ts';
+
+/** An answer as text. */
+export interface TextAnswer {
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** Calls a JSON operation with the key as a bearer. Fields that are undefined are left out. Errors: UpstreamError; cancelled. */
+export async function callWithBearer(
+  path: string,
+  body: Partial<RelayRequest>,
+  { account, key, signal, fetch }: Upstream,
+): Promise<TextAnswer> {
+  const credential = key && key.secret !== '' ? { authorization: `Bearer ${key.secret}` } : {};
+  const response = await fetch(path, { headers: { ...JSON_HEADERS, ...credential }, body: JSON.stringify(body) });
+  if (!response.ok) throw await failedAnswer(response, { account, key });
+  if (!/^application\/json\b/.test(response.headers.get('content-type') ?? '')) {
+    await response.body?.cancel();
+    throw new UpstreamError('server', `The provider ${account.name} answered with something that is not JSON.`);
+  }
+  const text = await response.text().catch((error: unknown) => {
+    throw failedCall(error, account.name, signal);
+  });
+  return { headers: response.headers, text };
+}

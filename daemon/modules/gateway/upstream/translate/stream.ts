@@ -1,0 +1,153 @@
+import type { ChatChunk } from '../../wire/chat.ts';
+import type { StreamedChat, Upstream, WholeChat } from '../adapter.ts';
+import { UpstreamError } from '../error.ts';
+import { failedCall } from '../open.ts';
+import { notThisDialect } from '../openai/answer.ts';
+import { answerHeaders } from './answer.ts';
+import { parsed } from './content.ts';
+import { completionOf, type Delta } from './chunks.ts';
+import { EventData } from './sse.ts';
+
+/** Makes chunks of an answer's bytes. Both methods throw UpstreamError for what the upstream refuses in the middle. */
+export interface ChunkSource {
+  /** The chunks that are complete with these bytes, which may be cut anywhere. */
+  take(bytes: Uint8Array): ChatChunk[];
+  /** The chunks of the end. Errors: UpstreamError of kind network when the answer is not complete. */
+  end(): ChatChunk[];
+}
+
+/** The same over server-sent events with JSON in them. */
+export interface EventReader {
+  read(event: unknown): ChatChunk[];
+  end(): ChatChunk[];
+}
+
+/** Reads server-sent events into chunks. A `[DONE]` says nothing. */
+export function overEvents(reader: EventReader, parse: (text: string) => unknown): ChunkSource {
+  const events = new EventData();
+  const read = (texts: string[]) => {
+    const only = texts.length === 1 ? texts[0] : undefined;
+    if (only !== undefined && only !== '[DONE]') return reader.read(parse(only));
+    return texts.flatMap((text) => (text === '[DONE]' ? [] : reader.read(parse(text))));
+  };
+  return {
+    take: (bytes) => read(events.take(bytes)),
+    end: () => [...read(events.end().filter(isJson)), ...reader.end()],
+  };
+}
+
+/** An event that was cut off is none. */
+function isJson(text: string): boolean {
+  return parsed(text) !== undefined;
+}
+
+/**
+ * The answer that streams, once its first content has come: what fails before that throws here, so that another
+ * upstream may be tried. Errors: UpstreamError; cancelled.
+ */
+export async function streamedChat(
+  response: Response,
+  upstream: Upstream,
+  source: ChunkSource,
+): Promise<StreamedChat> {
+  const type = response.headers.get('content-type') ?? '';
+  const chunks = new ChunkStream(response, upstream, source);
+  if (type.startsWith('text/html')) {
+    await chunks.return();
+    throw notThisDialect(upstream, type);
+  }
+  await chunks.untilContent();
+  return {
+    kind: 'stream',
+    headers: answerHeaders(response.headers, 'text/event-stream; charset=utf-8'),
+    chunks,
+  };
+}
+
+/** The answer that does not stream, put together from its chunks. */
+export function wholeChat(response: Response, chunks: readonly ChatChunk[]): WholeChat {
+  return {
+    kind: 'whole',
+    headers: answerHeaders(response.headers, 'application/json'),
+    completion: completionOf(chunks),
+  };
+}
+
+/** Chunks as they are read: one loop over the body and no more, because it runs for every event. */
+class ChunkStream implements AsyncIterableIterator<ChatChunk> {
+  private readonly reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  private ready: ChatChunk[] = [];
+  private at = 0;
+  private ended = false;
+
+  constructor(
+    response: Response,
+    private readonly upstream: Upstream,
+    private readonly source: ChunkSource,
+  ) {
+    this.reader = response.body?.getReader();
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<ChatChunk, undefined>> {
+    while (this.at === this.ready.length) {
+      if (this.ended) return { value: undefined, done: true };
+      this.at = 0;
+      this.ready = await this.more();
+    }
+    const value = this.ready[this.at++];
+    return value ? { value, done: false } : { value: undefined, done: true };
+  }
+
+  async return(): Promise<IteratorResult<ChatChunk, undefined>> {
+    this.ended = true;
+    this.ready = [];
+    this.at = 0;
+    await this.reader?.cancel().catch(() => undefined);
+    return { value: undefined, done: true };
+  }
+
+  /** Reads until a chunk has content or says the end of a choice, and keeps what came before it. */
+  async untilContent(): Promise<void> {
+    const held: ChatChunk[] = [];
+    while (!this.ended && !held.some(hasContent)) held.push(...(await this.more()));
+    if (!held.some(hasContent))
+      throw new UpstreamError(
+        'server',
+        `The provider ${this.upstream.account.name} ended its answer without saying anything.`,
+      );
+    this.ready = held;
+  }
+
+  private async more(): Promise<ChatChunk[]> {
+    try {
+      const piece = await this.reader?.read();
+      if (piece?.value) return this.source.take(piece.value);
+      this.ended = true;
+      return this.source.end();
+    } catch (error) {
+      this.ended = true;
+      void this.reader?.cancel().catch(() => undefined);
+      throw failedCall(error, this.upstream.account.name, this.upstream.signal);
+    }
+  }
+}
+
+function hasContent({ choices }: ChatChunk): boolean {
+  return choices.some(({ delta, finish_reason }) => !!finish_reason || saysSomething(delta));
+}
+
+function saysSomething({ content, reasoning_content, refusal, tool_calls, images }: Delta): boolean {
+  return !!content || !!reasoning_content || !!refusal || !!tool_calls?.length || !!images?.length;
+}
+
+/** The error of an answer that stopped before its end. */
+export function brokenOff(provider: string): UpstreamError {
+  return new UpstreamError(
+    'network',
+    `The provider ${provider} closed the connection before its answer was complete.`,
+  );
+}
