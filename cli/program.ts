@@ -60,8 +60,7 @@ function addCommands(
       .description(entry.summary);
     parent.addCommand(child);
     child.aliases([...(entry.aliases ?? [])]);
-    // A noun that does something itself leaves the options after a verb to the verb.
-    if ('commands' in entry) addCommands(child.enablePositionalOptions(), `${path} ${name}`, entry, start, done);
+    if ('commands' in entry) addCommands(child, `${path} ${name}`, entry, start, done);
     const { summary, load } = entry;
     if (load) LOADERS.set(child, () => configure(child, { summary, load }, start, done));
   }
@@ -81,8 +80,18 @@ async function configure(
   command.addHelpText('after', `\nExamples:\n${verb.examples.map((line) => `  ${line}`).join('\n')}`);
   command.action(async () => {
     const cli = new Cli(start.terminal, start.env, globalFlags(command));
-    done((await verb.run(cli, command.processedArgs, command.opts())) ?? 0);
+    done((await verb.run(cli, command.processedArgs, optionsOf(command))) ?? 0);
   });
+}
+
+/** A noun that does something itself takes its options wherever they stand: its verb has those that it declares too. */
+function optionsOf(command: Command): Record<string, unknown> {
+  const { parent } = command;
+  const taken = command.options
+    .map((option) => option.attributeName())
+    .filter((name) => parent?.getOptionValueSource(name) === 'cli')
+    .map((name) => [name, parent?.getOptionValue(name)]);
+  return { ...command.opts(), ...Object.fromEntries(taken) };
 }
 
 /** `--no-x` means that x is true without it. Commander sees to that before the command is loaded. */

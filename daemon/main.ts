@@ -86,7 +86,12 @@ async function compose(app: App): Promise<Instance> {
     settings,
     sandbox,
     providers,
-    createGatewayModule(app, { directory: providers.directory, settings: settings.runtime, metrics }),
+    createGatewayModule(app, {
+      directory: providers.directory,
+      settings: settings.runtime,
+      instanceTenant: auth.instanceTenant,
+      metrics,
+    }),
     createSystemModule(app, metrics),
   ];
   const idempotency = new Idempotency(db, clock, app.secrets);

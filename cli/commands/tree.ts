@@ -376,6 +376,38 @@ export const tree: Branch = {
         },
       },
     },
+    model: {
+      summary: 'See the models that calls may name, and give them names of your own',
+      aliases: ['models'],
+      commands: {
+        list: {
+          summary: 'List the models with their context and prices',
+          load: async () => (await import('./model/list.ts')).list,
+        },
+        test: {
+          summary: 'Ask a model for a few words and measure it',
+          load: async () => (await import('./model/test.ts')).test,
+        },
+        route: {
+          summary: 'Name one model or a fallback chain of several',
+          aliases: ['routes'],
+          commands: {
+            set: {
+              summary: 'Make or replace a route',
+              load: async () => (await import('./model/route/set.ts')).set,
+            },
+            list: {
+              summary: 'List the routes',
+              load: async () => (await import('./model/route/list.ts')).list,
+            },
+            rm: {
+              summary: 'Remove routes',
+              load: async () => (await import('./model/route/remove.ts')).remove,
+            },
+          },
+        },
+      },
+    },
     provider: {
       summary: 'Set up providers of models and their keys',
       aliases: ['providers'],
@@ -410,7 +442,10 @@ export const tree: Branch = {
           summary: 'Spread calls over several keys',
           commands: {
             add: { summary: 'Add a key', load: async () => (await import('./provider/key/add.ts')).add },
-            list: { summary: 'List the keys', load: async () => (await import('./provider/key/list.ts')).list },
+            list: {
+              summary: 'List the keys',
+              load: async () => (await import('./provider/key/list.ts')).list,
+            },
             toggle: {
               summary: 'Switch a key on or off',
               load: async () => (await import('./provider/key/toggle.ts')).toggle,

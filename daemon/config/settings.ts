@@ -159,12 +159,27 @@ export const SETTINGS = {
     maximum: 5,
   }),
   'gateway.timeout': setting('duration', 10 * MINUTE_MS, 'Longest time until the first content of an answer'),
-  'gateway.log_retention': setting('duration', 30 * DAY_MS, 'How long the log of requests to models is kept', {
-    minimum: DAY_MS,
-  }),
-  'gateway.responses_ttl': setting('duration', 30 * DAY_MS, 'How long responses are kept after their last use', {
-    minimum: MINUTE_MS,
-  }),
+  'gateway.prices': setting(
+    'object',
+    {},
+    'Prices of models by provider/model or provider/*, US dollars for a million tokens: {input, cached_input, cache_write, output, reasoning}',
+  ),
+  'gateway.log_retention': setting(
+    'duration',
+    30 * DAY_MS,
+    'How long the log of requests to models is kept',
+    {
+      minimum: DAY_MS,
+    },
+  ),
+  'gateway.responses_ttl': setting(
+    'duration',
+    30 * DAY_MS,
+    'How long responses are kept after their last use',
+    {
+      minimum: MINUTE_MS,
+    },
+  ),
   'gateway.background_responses': setting(
     'integer',
     8,
@@ -183,7 +198,11 @@ export const SETTINGS = {
   'gateway.rate_limit.key_source': setting('string', 'correlation', 'What has a bucket of its own', {
     values: KEY_SOURCES,
   }),
-  'gateway.load_balancer.enabled': setting('boolean', true, 'Spreads calls by the strategy'),
+  'gateway.load_balancer.enabled': setting(
+    'boolean',
+    false,
+    'Spreads calls of a model over all providers that have it',
+  ),
   'gateway.load_balancer.strategy': setting('string', 'priority', 'How calls are spread', {
     values: ['priority', 'round_robin', 'weighted', 'least_connections'],
   }),

@@ -51,7 +51,8 @@ async function handle(
   idempotency: Idempotency,
 ): Promise<unknown> {
   const key = call.idempotencyKey;
-  const answersJson = !endpoint.stream && !endpoint.chunk;
+  // What a model answers under /compat is passed on as it comes, and is not kept here.
+  const answersJson = !endpoint.stream && !endpoint.chunk && !endpoint.path.startsWith('/compat/');
   const once = key !== undefined && endpoint.method === 'POST' && answersJson && endpoint.access !== 'public';
   if (!once) return route.handle(call);
   const input = [call.params, call.query, call.body];

@@ -255,7 +255,7 @@ export const CODES = {
   ),
   budget_spent: entry(
     exhausted,
-    ({ message }: Text) => message,
+    ({ message }: Text & { retryAfterSeconds?: number; headers?: Readonly<Record<string, string>> }) => message,
     () => 'See what was spent: svc usage; change the budget: svc budget set',
   ),
   guardrail_blocked: entry(

@@ -12,7 +12,7 @@ export interface AwsAccess {
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest();
-const escape = (text: string) =>
+const escaped = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 
 /** What is wrong with the signature of a call (AWS Signature Version 4: Create a signed request); undefined when nothing is. */
@@ -46,9 +46,9 @@ export function signatureFault(call: FakeCall, access: AwsAccess): string | unde
 }
 
 function canonicalRequest({ method, url, headers, text }: FakeCall, names: readonly string[]): string {
-  const path = url.pathname.split('/').map(escape).join('/');
+  const path = url.pathname.split('/').map(escaped).join('/');
   const query = [...url.searchParams]
-    .map(([name, value]) => `${escape(name)}=${escape(value)}`)
+    .map(([name, value]) => `${escaped(name)}=${escaped(value)}`)
     .toSorted()
     .join('&');
   const listed = names

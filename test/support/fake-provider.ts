@@ -21,7 +21,7 @@ export interface FakeSeen {
 
 /** Starts a script of this folder that calls `serveFake`. */
 export async function startFake(script: string): Promise<FakeProvider> {
-  const child = Bun.spawn([process.execPath, 'run', script], { stdout: 'pipe', stderr: 'inherit' });
+  const child = Bun.spawn([process.execPath, 'run', script], { stdout: 'pipe', stderr: 'ignore' });
   const line = await child.stdout.getReader().read();
   const origin = `http://127.0.0.1:${new TextDecoder().decode(line.value).trim()}`;
   return {

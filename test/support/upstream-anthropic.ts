@@ -1,4 +1,8 @@
 import type { Seen, TestUpstream } from './upstream.ts';
+
+/** A provider of the Messages dialect, in its own process. */
+export type TestMessagesUpstream = Pick<TestUpstream, 'url' | 'resetUrl' | 'apiKey' | 'seen' | 'stop'>;
+
 import { countTokens, event, eventsFor, type FakeMessage, messageFor } from './upstream-anthropic-answer.ts';
 import {
   type FakeMessagesRequest,
@@ -39,14 +43,13 @@ const API_KEY = 'sk-ant-test-upstream-0123456789';
 const PAGE = 4;
 
 /** Starts a provider of the Messages dialect on a free port, in its own process, speaking the real wire format. */
-export async function startMessagesUpstream(): Promise<TestUpstream> {
+export async function startMessagesUpstream(): Promise<TestMessagesUpstream> {
   const child = Bun.spawn([process.execPath, 'run', import.meta.path], { stdout: 'pipe', stderr: 'inherit' });
   const line = await child.stdout.getReader().read();
   const [port, resetPort] = new TextDecoder().decode(line.value).trim().split(' ');
   const origin = `http://127.0.0.1:${port}`;
   return {
     url: `${origin}/v1`,
-    unlistedUrl: `${origin}/unlisted/v1`,
     resetUrl: `http://127.0.0.1:${resetPort}/v1`,
     apiKey: API_KEY,
     seen: async () => (await (await fetch(`${origin}/seen`)).json()) as Seen,

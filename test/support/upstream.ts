@@ -1,4 +1,10 @@
 import { completionEvents, type FakeRequest, wholeCompletion } from './upstream-answer.ts';
+import {
+  type FakeResponseRequest,
+  refusalOf,
+  responseEvents,
+  wholeResponse,
+} from './upstream-responses-answer.ts';
 
 /** A model provider for tests: its own process, speaking the chat-completions dialect over real sockets. */
 export interface TestUpstream {
@@ -8,6 +14,8 @@ export interface TestUpstream {
   readonly resetUrl: string;
   /** As `url`, but models cannot be listed. */
   readonly unlistedUrl: string;
+  /** As `url`, but it has chat completions only, and no responses. */
+  readonly chatOnlyUrl: string;
   /** The key that it wants. */
   readonly apiKey: string;
   /** What it has seen. */
@@ -23,6 +31,8 @@ export interface Seen {
   readonly left: number;
   /** How many times models were listed. */
   readonly lists: number;
+  /** Of the last completion or response. */
+  readonly lastPath: string;
   readonly lastBody: Readonly<Record<string, unknown>>;
   readonly lastHeaders: Readonly<Record<string, string>>;
 }
@@ -55,6 +65,7 @@ export async function startUpstream(): Promise<TestUpstream> {
   return {
     url: `${origin}/v1`,
     unlistedUrl: `${origin}/unlisted/v1`,
+    chatOnlyUrl: `${origin}/chat-only/v1`,
     resetUrl: `http://127.0.0.1:${resetPort}/v1`,
     apiKey: API_KEY,
     seen: async () => (await (await fetch(`${origin}/seen`)).json()) as Seen,
@@ -65,7 +76,7 @@ export async function startUpstream(): Promise<TestUpstream> {
   };
 }
 
-const seen = { count: 0, left: 0, lists: 0, lastBody: {}, lastHeaders: {} };
+const seen = { count: 0, left: 0, lists: 0, lastPath: '', lastBody: {}, lastHeaders: {} };
 
 async function answer(request: Request): Promise<Response> {
   const { pathname } = new URL(request.url);
@@ -80,15 +91,34 @@ async function answer(request: Request): Promise<Response> {
     });
   }
   if (pathname.endsWith('/chat/completions')) return complete(request);
+  if (pathname === '/v1/responses') return respond(request);
   return failure(pathname.endsWith('/models') ? 500 : 404, 'no such place', null);
+}
+
+function note(request: Request, body: object): void {
+  seen.count++;
+  seen.lastPath = new URL(request.url).pathname;
+  seen.lastBody = body;
+  seen.lastHeaders = Object.fromEntries(request.headers);
+  request.signal.addEventListener('abort', () => seen.left++);
+}
+
+async function respond(request: Request): Promise<Response> {
+  const body = (await request.json()) as FakeResponseRequest;
+  note(request, body);
+  const misbehaviour = await misbehave(body.model, request);
+  if (misbehaviour) return misbehaviour;
+  const refusal = refusalOf(body);
+  if (refusal) return failure(refusal.status, refusal.message, 'invalid_value');
+  if (!body.stream) return Response.json(wholeResponse(body));
+  return new Response(stream(body.model, responseEvents(body), request.signal), {
+    headers: { 'content-type': 'text/event-stream; charset=utf-8' },
+  });
 }
 
 async function complete(request: Request): Promise<Response> {
   const body = (await request.json()) as FakeRequest;
-  seen.count++;
-  seen.lastBody = body;
-  seen.lastHeaders = Object.fromEntries(request.headers);
-  request.signal.addEventListener('abort', () => seen.left++);
+  note(request, body);
   const misbehaviour = await misbehave(body.model, request);
   if (misbehaviour) return misbehaviour;
   const headers = {
@@ -99,7 +129,7 @@ async function complete(request: Request): Promise<Response> {
   };
   if (!body.stream && body.model === 'fails-midstream') return brokenOff(wholeCompletion(body));
   if (!body.stream) return Response.json(wholeCompletion(body), { headers });
-  return new Response(stream(body, request.signal), {
+  return new Response(stream(body.model, completionEvents(body).join(''), request.signal), {
     headers: { ...headers, 'content-type': 'text/event-stream; charset=utf-8' },
   });
 }
@@ -152,22 +182,22 @@ function brokenOff(completion: object): Response {
   return new Response(body, { headers: { 'content-type': 'application/json' } });
 }
 
-/** The events of a completion, cut at bytes that have nothing to do with where events end. */
-function stream(body: FakeRequest, signal: AbortSignal): ReadableStream<Uint8Array> {
-  const bytes = new TextEncoder().encode(completionEvents(body).join(''));
+/** Events, cut at bytes that have nothing to do with where events end. */
+function stream(model: string, events: string, signal: AbortSignal): ReadableStream<Uint8Array> {
+  const bytes = new TextEncoder().encode(events);
   const half = Math.floor(bytes.length / 2);
   let sent = 0;
   let step = 7;
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      if (body.model === 'fails-midstream' && sent >= half) return controller.error(new Error('broken off'));
-      if (body.model === 'hangs-midstream' && sent >= half)
+      if (model === 'fails-midstream' && sent >= half) return controller.error(new Error('broken off'));
+      if (model === 'hangs-midstream' && sent >= half)
         await new Promise((resolve) => signal.addEventListener('abort', resolve));
       if (sent >= bytes.length || signal.aborted) return controller.close();
-      step = body.model === 'trickles' ? 1 : ((step * 37) % 101) + 1;
+      step = model === 'trickles' ? 1 : ((step * 37) % 101) + 1;
       controller.enqueue(bytes.slice(sent, sent + step));
       sent += step;
-      if (body.model !== 'gpt-test') await Bun.sleep(1);
+      if (model !== 'gpt-test') await Bun.sleep(1);
     },
   });
 }

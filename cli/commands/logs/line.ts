@@ -32,6 +32,15 @@ export function requestLine(request: LoggedRequestShown, style: Style): string {
   return cells.join(' ').trimEnd();
 }
 
+/** One request as tab-separated values for programs. */
+export function requestValues(request: LoggedRequestShown): string {
+  const { startedAt, status, ending, model, requestedModel, durationMs, firstByteMs, inputTokens, outputTokens } = request;
+  const values = [startedAt, status, ending, model ?? requestedModel, durationMs, firstByteMs, inputTokens, outputTokens];
+  return [...values, request.costUsd, notes(request), request.requestId]
+    .map((value) => printable(String(value ?? '')).replace(/\t|\n/g, ' '))
+    .join('\t');
+}
+
 function paint(style: Style, ending: LoggedRequestShown['ending']): (text: string) => string {
   if (ending === 'completed') return style.green;
   return ending === 'stopped' || ending === 'refused' ? style.yellow : style.red;

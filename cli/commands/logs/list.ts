@@ -5,7 +5,7 @@ import { duration, integer } from '../../args.ts';
 import type { Cli } from '../../cli.ts';
 import { verb } from '../../verb.ts';
 import { ago, type FilterOptions, type FilterQuery, filterOptions, filterQuery } from './filter.ts';
-import { type LoggedRequestShown, requestLine } from './line.ts';
+import { type LoggedRequestShown, requestLine, requestValues } from './line.ts';
 
 /** A daemon that is restarted is back within this. */
 const RETRY_MS = 1_000;
@@ -67,5 +67,6 @@ async function goOn(
 }
 
 function print({ terminal }: Cli, request: LoggedRequestShown, json: true | undefined): void {
-  terminal.print(json ? JSON.stringify(request) : requestLine(request, terminal.out.style));
+  const { isTty, style } = terminal.out;
+  terminal.print(json ? JSON.stringify(request) : isTty ? requestLine(request, style) : requestValues(request));
 }

@@ -1,4 +1,5 @@
 import { chat } from '../../../src/api/gateway/chat.ts';
+import { embeddings } from '../../../src/api/gateway/embeddings.ts';
 import { compatModels } from '../../../src/api/gateway/models.ts';
 import { providerCatalog } from '../../../src/api/providers/catalog.ts';
 import type { Client } from '../../../src/client/client.ts';
@@ -10,6 +11,9 @@ import { withSpinner } from '../../ui/progress.ts';
 import { showFields, showJson } from '../../ui/show.ts';
 import { verb } from '../../verb.ts';
 import { type Status, stateOf } from './show-status.ts';
+
+/** What is asked for where no model is known: whether the server answers shows all the same. */
+const UNKNOWN_MODEL = 'default';
 
 /** What a test has found. */
 interface Finding {
@@ -51,7 +55,7 @@ async function probe(
   model: string | undefined,
 ): Promise<Finding> {
   if (!status.isActive) return notReady(name, status);
-  if (model !== undefined) return ask(client, name, model);
+  if (model !== undefined) return ask(client, status, model);
   const listed = await listModels(client, name);
   const closed = status.configuration?.enabledModels?.[0];
   if (listed.models.length > 0 && closed === undefined) {
@@ -59,9 +63,9 @@ async function probe(
     return { ok: true, tried: 'list of models', durationMs: listed.durationMs, found };
   }
   const known = closed ?? cheapest(status);
-  if (known !== undefined) return ask(client, name, known);
-  const next = `svc provider test ${name} --model MODEL`;
-  return { ok: false, tried: 'list of models', durationMs: listed.durationMs, found: 'it lists none', next };
+  if (known !== undefined) return ask(client, status, known);
+  const finding = await ask(client, status, UNKNOWN_MODEL);
+  return finding.ok ? finding : { ...finding, next: `svc provider test ${name} --model MODEL` };
 }
 
 function notReady(name: string, status: Status): Finding {
@@ -76,20 +80,31 @@ async function listModels(client: Client, name: string) {
   return { models, durationMs: performance.now() - begin };
 }
 
-async function ask(client: Client, name: string, model: string): Promise<Finding> {
+async function ask(client: Client, { catalog }: Status, model: string): Promise<Finding> {
+  const name = catalog?.name ?? '';
   const full = `${name}/${model}`;
   const begin = performance.now();
   const outcome = (ok: boolean, found: string, next?: string): Finding => {
     return { ok, tried: full, durationMs: performance.now() - begin, found, ...(next ? { next } : {}) };
   };
   try {
-    const body = { model: full, messages: [{ role: 'user', content: 'Say the word ok, and nothing else.' }] };
-    await client.call(chat.CreateChatCompletion, { body });
+    if (catalog?.capabilities?.chat) await say(client, full);
+    else await client.call(embeddings.Embeddings, { body: { model: full, input: question() } });
     return outcome(true, 'it answered');
   } catch (error) {
     if (!(error instanceof RemoteError)) throw error;
     return outcome(false, error.message, nextOf(error, name));
   }
+}
+
+async function say(client: Client, model: string): Promise<void> {
+  const messages = [{ role: 'user' as const, content: question() }];
+  await client.call(chat.ChatCompletion, { body: { model, messages } });
+}
+
+/** Never the same twice, so that no cache answers it. */
+function question(): string {
+  return `Say the word ok, and nothing else. (${crypto.randomUUID().slice(0, 8)})`;
 }
 
 function nextOf({ code, message }: RemoteError, name: string): string {
@@ -98,11 +113,12 @@ function nextOf({ code, message }: RemoteError, name: string): string {
   return code === 'rate_limited' ? `svc provider test ${name}` : `svc provider show ${name}`;
 }
 
-/** The model that costs least, of those that talk and are no trial. */
+/** The model that costs least, of those that talk, or else make vectors, and are no trial. */
 function cheapest({ catalog }: Status): string | undefined {
+  const ability = catalog?.capabilities?.chat ? 'chat' : 'embeddings';
   const talking = (catalog?.models ?? []).filter(
     ({ capabilities = [], status, inputCostPer1k = 0 }) =>
-      capabilities.includes('chat') && status === 'stable' && inputCostPer1k > 0,
+      capabilities.includes(ability) && status === 'stable' && inputCostPer1k > 0,
   );
   const [first] = talking.toSorted((a, b) => (a.outputCostPer1k ?? 0) - (b.outputCostPer1k ?? 0));
   return first?.name;

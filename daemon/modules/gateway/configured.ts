@@ -21,7 +21,7 @@ export function configuredDirectory(config: Config): ProviderDirectory {
     trust: 'operator',
     keys: [],
     needsKey: false,
-    models: ['echo'],
+    models: ['echo', 'bm25'],
     settings: {},
   };
   const all = [...accounts, local];

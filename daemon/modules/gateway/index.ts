@@ -16,11 +16,13 @@ import { Circuits } from './routing/circuits.ts';
 import { ModelLists } from './routing/model-lists.ts';
 import { Router } from './routing/router.ts';
 import { createSpending } from './spending.ts';
+import { otherSurfaceRoutes } from './surfaces/other-routes.ts';
 import { chatRoutes } from './surfaces/chat/routes.ts';
 import { ChatSurface } from './surfaces/chat/surface.ts';
 import { messagesRoutes } from './surfaces/messages/routes.ts';
 import { MessagesSurface } from './surfaces/messages/surface.ts';
 import { modelRoutes } from './surfaces/models/routes.ts';
+import { createResponses } from './surfaces/responses/index.ts';
 
 /** What the gateway takes from its surroundings, besides the app. */
 export interface GatewayOptions {
@@ -57,18 +59,27 @@ export function createGatewayModule(
     timeoutMs: app.config.get('gateway.timeout'),
   }));
   const pipeline = new Pipeline(stages, router, attempts, app.clock, defaults);
+  const responses = createResponses(app, pipeline);
   return {
     name: 'gateway',
     routes: [
       ...chatRoutes(new ChatSurface(pipeline)),
       ...messagesRoutes(new MessagesSurface(pipeline)),
+      ...otherSurfaceRoutes(app, pipeline),
+      ...responses.routes,
       ...modelRoutes(router),
       ...modelRouteRoutes(routes),
       ...createInstanceRoom(app, instanceTenant).routes,
       ...spending.routes,
     ],
-    start: () => spending.start(),
-    stop: () => spending.stop(),
+    async start() {
+      await spending.start();
+      responses.start();
+    },
+    async stop() {
+      await responses.stop();
+      await spending.stop();
+    },
   };
 }
 

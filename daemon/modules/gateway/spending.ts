@@ -13,6 +13,7 @@ import { TotalsStore } from './ledger/totals-store.ts';
 import { UsageReports } from './ledger/usage.ts';
 import { RequestLimits } from './limits/request-limits.ts';
 import type { Stages } from './pipeline/stages.ts';
+import { readPrices } from './prices/own-prices.ts';
 import { PriceBook } from './prices/price-book.ts';
 
 /** What counting and writing down takes from the app. */
@@ -28,7 +29,7 @@ export interface Spending {
   stop(): Promise<void>;
 }
 
-/** Makes limits, prices, budgets, the request log and the sums of it. */
+/** Makes limits, prices, budgets, the request log and the sums of it. Errors: invalid_argument naming a price of the configuration. */
 export function createSpending(
   app: SpendingApp,
   settings: Pick<RuntimeSettings, 'of'>,
@@ -37,7 +38,7 @@ export function createSpending(
   const { clock, config, db } = app;
   const totals = new TotalsStore(db);
   const ledger = new RequestLedger(app, totals, settings);
-  const prices = new PriceBook(clock);
+  const prices = new PriceBook(clock, readPrices(config.get('gateway.prices')));
   const limits = new RequestLimits(settings, clock);
   const budgets = new RequestBudgets(prices, clock);
   const service = new BudgetService(app, ledger, totals, budgets);

@@ -5,13 +5,13 @@ import type { OwnProvider, OwnState } from './own-providers.ts';
 import { type Place, type PlaceFields, type PlaceInput, resolvePlace } from './place.ts';
 import type { SwitchRow } from './tables.ts';
 
-/** The provider of local/echo, which everybody has. */
+/** The provider of local/echo and local/bm25, which everybody has. */
 export const LOCAL: ProviderAccount = Object.freeze({
   name: 'local',
   dialect: 'local',
   baseUrl: '',
   trust: 'operator',
-  models: Object.freeze(['echo']),
+  models: Object.freeze(['echo', 'bm25']),
   keys: Object.freeze([]),
   needsKey: false,
   settings: Object.freeze({}),

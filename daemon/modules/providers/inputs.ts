@@ -27,8 +27,8 @@ export function checkModels(given: unknown, field: string): string[] {
 export function checkKeyText(text: string, field: string): void {
   if (text.length > MOST_KEY_CHARS)
     throw invalid({ field, description: `must have at most ${MOST_KEY_CHARS} characters` });
-  if (text.startsWith('{')) return checkAccount(text, field);
-  if (!/^[\x21-\x7e]+$/.test(text))
+  if (text.startsWith('{')) checkAccount(text, field);
+  else if (!/^[\x21-\x7e]+$/.test(text))
     throw invalid({ field, description: 'must be one line of visible ASCII characters without blanks' });
 }
 

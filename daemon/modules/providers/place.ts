@@ -1,4 +1,5 @@
 import { invalid } from '../../../src/errors/app-error.ts';
+import { editDistance, nearest } from '../../../src/kit/nearest.ts';
 import type { Dialect } from './account.ts';
 import { CATALOG, catalogEntry } from './catalog/catalog.ts';
 import { DIALECT_SETTINGS, ruleOf } from './catalog/dialect-settings.ts';
@@ -47,8 +48,7 @@ export function resolvePlace(input: PlaceInput, fields: PlaceFields): Place {
       needsKey: false,
     };
   const entry = catalogEntry(input.name) ?? lender(dialect);
-  if (!entry?.baseUrl)
-    throw invalid({ field: fields.baseUrl, description: 'is needed: the catalog has no address for it' });
+  if (!entry?.baseUrl) throw invalid({ field: fields.baseUrl, description: noAddress(input.name) });
   return { dialect, settings, baseUrl: fill(entry.baseUrl, settings), needsKey: entry.needsKey };
 }
 
@@ -98,6 +98,13 @@ function checkSetting(dialect: Dialect, name: string, value: string, field: stri
   if (!rule)
     throw invalid({ field, description: `is no setting of the dialect ${dialect}, which has: ${known}` });
   if (!rule.pattern.test(value)) throw invalid({ field, description: `must be ${rule.shape}` });
+}
+
+function noAddress(name: string): string {
+  const names = CATALOG.map((entry) => entry.name);
+  const [near] = catalogEntry(name) ? [] : nearest(name, names, 1);
+  const isLikely = near !== undefined && editDistance(name, near) <= name.length / 3;
+  return `is needed: the catalog has no address for it${isLikely ? `; did you mean ${near}?` : ''}`;
 }
 
 /** The address of a maker serves other names of its dialect too: `bedrock-eu` is where `bedrock` is. */

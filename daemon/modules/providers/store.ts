@@ -34,7 +34,7 @@ export class ProviderStore {
       .select()
       .from(providerConfigs)
       .where(eq(providerConfigs.tenant, tenant))
-      .orderBy(asc(providerConfigs.id))
+      .orderBy(asc(providerConfigs.createdAt), sql`rowid`)
       .all();
   }
 
@@ -69,7 +69,7 @@ export class ProviderStore {
       .select()
       .from(providerKeys)
       .where(eq(providerKeys.tenant, tenant))
-      .orderBy(asc(providerKeys.id))
+      .orderBy(asc(providerKeys.createdAt), sql`rowid`)
       .all();
   }
 

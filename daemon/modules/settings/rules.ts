@@ -36,7 +36,9 @@ const RULES: Partial<Record<SectionName, (section: never, report: Report) => voi
     if (enabled && burst > requestsPerMinute)
       report('warnings', 'burst', 'burst_above_rate', 'a bucket lets more through at once than in a minute');
   },
-  load_balancer({ strategy, weights }: FullConfig['loadBalancer'], report: Report) {
+  load_balancer({ enabled, strategy, weights }: FullConfig['loadBalancer'], report: Report) {
+    if (!enabled && strategy !== 'priority')
+      report('warnings', 'strategy', 'not_enabled', 'has no effect while enabled is false');
     if (strategy !== 'weighted') return;
     const given = Object.values(weights);
     if (given.length > 0 && given.every((weight) => weight === 0))

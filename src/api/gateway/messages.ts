@@ -23,7 +23,7 @@ export const MessagesBlock = open(
   { type: t.String() },
   {
     text: t.String(),
-    source: MessagesSource,
+    source: t.Union([MessagesSource, t.String()]),
     title: nullable(t.String()),
     id: t.String(),
     name: t.String(),
@@ -51,8 +51,9 @@ export const MessagesTurn = open('MessagesTurn', {
 /** A tool that the model may call; those with a `type` of their own are built into their provider. */
 export const MessagesTool = open(
   'MessagesTool',
-  { name: t.String() },
+  {},
   {
+    name: t.String(),
     type: nullable(t.String()),
     description: t.String(),
     input_schema: struct(),

@@ -146,6 +146,5 @@ export const responseList = {
       hasMore: t.Boolean(),
     }),
     access: 'viewer',
-    unbuilt: true,
   }),
 } satisfies Group;

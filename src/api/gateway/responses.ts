@@ -124,7 +124,7 @@ export const ResponseStreamEvent = open(
   },
 );
 
-const here = { spec: 'gateway', tag: 'Responses', unbuilt: true } as const;
+const here = { spec: 'gateway', tag: 'Responses' } as const;
 
 /** Responses, in the wire format of stock clients. */
 export const responses = {
@@ -145,9 +145,16 @@ export const responses = {
     id: 'GetResponse',
     method: 'GET',
     path: '/compat/v1/responses/{responseId}',
-    summary: 'Get a stored response',
+    summary: 'Get a stored response, or the events of one that is made in the background',
     params: ids('responseId'),
+    query: fields({
+      stream: t.Boolean({ description: 'Answers the events of a response in the background, as they come.' }),
+      starting_after: t.Integer({ minimum: -1, description: 'Number of the event to go on after.' }),
+      include: t.Array(t.String()),
+      include_obfuscation: t.Boolean(),
+    }),
     response: StoredResponse,
+    chunk: ResponseStreamEvent,
     access: 'viewer',
   }),
   DeleteResponse: endpoint({

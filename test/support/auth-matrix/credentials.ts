@@ -53,6 +53,11 @@ export function worthless(rootKey: string): Credential[] {
       headers: [['authorization', `Basic ${btoa(`${rootKey}:`)}`]],
       truth: always({ isAbsent: true }),
     },
+    {
+      name: 'a forged key in x-api-key',
+      headers: [['x-api-key', forged]],
+      truth: inStockHeader(NOBODY),
+    },
     ...Object.entries(pairs).map(([name, headers]) => ({ name, headers, truth: always(NOBODY) })),
   ];
 }
@@ -134,6 +139,11 @@ export async function good(tenants: TwoTenants): Promise<Credential[]> {
     },
     { name: 'the root key as bearer', headers: [['authorization', `Bearer ${apiKey}`]], truth: bearer },
     {
+      name: 'the root key in x-api-key',
+      headers: [['x-api-key', apiKey]],
+      truth: inStockHeader({ role: 'owner' }),
+    },
+    {
       name: 'the key of an owner of another tenant',
       headers: key(strangerKey.key),
       truth: always({ role: 'owner' }),
@@ -152,4 +162,9 @@ export async function good(tenants: TwoTenants): Promise<Credential[]> {
 /** A bearer token counts where stock clients send one, and nowhere else. */
 function bearer({ path }: Endpoint): Truth {
   return path.startsWith('/compat/') ? { role: 'owner' } : NOBODY;
+}
+
+/** `x-api-key` counts where stock clients of the Messages dialect send it; elsewhere it is a header like any other. */
+function inStockHeader(truth: Truth) {
+  return ({ path }: Endpoint): Truth => (path.startsWith('/compat/anthropic/') ? truth : { isAbsent: true });
 }

@@ -102,4 +102,6 @@ const BODIES: Readonly<Record<string, Fill<Record<string, unknown>>>> = {
     endpoint: isHarmless ? 'no address' : 'https://intruder.example',
   }),
   ChatCompletion: () => ({ model: 'local/echo', messages: [{ role: 'user', content: 'hi' }] }),
+  CreateMessage: () => ({ model: 'local/echo', max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] }),
+  CountMessageTokens: () => ({ model: 'local/echo', messages: [{ role: 'user', content: 'hi' }] }),
 };

@@ -17,6 +17,7 @@ const TYPICAL: ReadonlySet<string> = new Set([
   'expired session 1',
   'the root key',
   'the root key as bearer',
+  'the root key in x-api-key',
   'session of a viewer',
   'session of an owner',
   'session of an owner of another tenant',
@@ -135,7 +136,7 @@ function headersOf(
 
 /** What a response says of the request. That of a HEAD has no reason, so its status must do. */
 function verdictOf({ status, text }: WireResponse, allowed: readonly Verdict[]): Verdict {
-  const reason = /"reason":"([a-z_]+)"/.exec(text)?.[1] ?? '';
+  const reason = /"(?:reason|error_code)":"([a-z_]+)"/.exec(text)?.[1] ?? '';
   if (REFUSALS.includes(reason)) return reason as Verdict;
   const byStatus = allowed.find((verdict) => verdict !== 'passes' && STATUS[verdict] === status);
   return text === '' && byStatus ? byStatus : 'passes';

@@ -22,7 +22,9 @@ export function problemOf(request: WireRequest, response: WireResponse): string 
   if (status < 300) return endpoint ? successProblem(endpoint, response) : `${status} where nothing is`;
   if (status === 303) return headers.get('location') === '/' ? undefined : 'leads somewhere else';
   if (status < 400) return 'is a redirection';
-  return failureProblem(response);
+  return endpoint?.path.startsWith('/compat/anthropic/')
+    ? messagesProblem(response)
+    : failureProblem(response);
 }
 
 /** The operation that a request means: an odd segment such as `..` may make its path that of another one. */
@@ -54,7 +56,7 @@ function successProblem(endpoint: Endpoint, response: WireResponse): string | un
 }
 
 function eventsProblem(schema: TSchema, text: string): string | undefined {
-  const events = text.split('\n\n').filter((event) => event.startsWith('data: '));
+  const events = text.split('\n').filter((line) => line.startsWith('data: '));
   if (events.length === 0) return 'has no events';
   for (const event of events) {
     const data = event.slice('data: '.length);
@@ -75,6 +77,22 @@ function failureProblem({ status, headers, text }: WireResponse): string | undef
   const reason = details[0]?.reason ?? '';
   if (status >= 500 && !EXPECTED[status]?.includes(reason)) return `${status} ${reason}`;
   return headers.get('x-request-id') ? undefined : 'has no request id';
+}
+
+/** What is wrong with an error in the Messages dialect: `{type: 'error', error: {type, message}, request_id}`. */
+function messagesProblem({ status, headers, text }: WireResponse): string | undefined {
+  const body = parse(text) as {
+    type?: string;
+    error?: { type?: string; message?: string; details?: { error_code?: string } };
+    request_id?: string;
+  };
+  if (!headers.get('content-type')?.startsWith('application/json')) return `${status} is not JSON`;
+  const { type, error, request_id } = body ?? {};
+  if (type !== 'error' || !error?.type || !error.message) return `${status} has not the shape of an error`;
+  if (INSIDES.test(text)) return 'the error shows the inside';
+  const code = error.details?.error_code ?? '';
+  if (status >= 500 && !EXPECTED[status]?.includes(code)) return `${status} ${code}`;
+  return request_id && request_id === headers.get('request-id') ? undefined : 'has no request id';
 }
 
 function mismatch(schema: TSchema, value: unknown): string | undefined {

@@ -1,5 +1,5 @@
 import { fail } from '../../../../src/errors/app-error.ts';
-import { type Clock, rfc3339 } from '../../../../src/kit/time.ts';
+import { type Clock, rfc3339, SECOND_MS } from '../../../../src/kit/time.ts';
 import type { Caller } from '../../../http/route.ts';
 import type { ModelRequest } from '../pipeline/call.ts';
 import type { RequestRecord } from '../pipeline/record.ts';
@@ -12,6 +12,8 @@ import type { Account, Standing } from './account.ts';
 export const WHOLE_TENANT = 'tenant';
 
 const MICROS = 1_000_000;
+/** Stock clients try a 429 again by themselves, unless they are told not to. */
+const NO_RETRY = { 'x-should-retry': 'false' };
 
 /**
  * Holds requests to budgets, in memory. Before a request the most that it is expected to cost is held back, and it is
@@ -52,13 +54,22 @@ export class RequestBudgets implements Budgets {
     if (own?.size === 0) this.accounts.delete(tenant);
   }
 
-  reserve(caller: Caller, model: string, request: ModelRequest): Reservation | undefined {
+  reserve(
+    caller: Caller,
+    model: string,
+    request: ModelRequest,
+    fallbacks: readonly string[] = [],
+  ): Reservation | undefined {
     const own = this.accounts.get(caller.tenant);
     if (!own) return undefined;
     const accounts = subjectsOf(caller).flatMap((subject) => own.get(subject) ?? []);
     if (accounts.length === 0) return undefined;
-    const amount = this.mostOf(model, request);
-    for (const account of accounts) this.check(account, amount, model);
+    const models = [model, ...fallbacks];
+    const amounts = models.map((one) => this.mostOf(one, request));
+    const known = amounts.filter((amount) => amount !== undefined);
+    const amount = known.length > 0 ? Math.max(...known) : undefined;
+    const unpriced = models[amounts.indexOf(undefined)];
+    for (const account of accounts) this.check(account, amount, unpriced);
     for (const account of accounts) account.hold(amount ?? 0);
     let isOver = false;
     return {
@@ -84,16 +95,21 @@ export class RequestBudgets implements Budgets {
     return priced?.sheet.cost(worstCase(request, priced.contextWindow));
   }
 
-  private check(account: Account, amount: number | undefined, model: string): void {
+  private check(account: Account, amount: number | undefined, unpriced: string | undefined): void {
     const { row } = account;
     if (!row.isHard) return;
-    if (amount === undefined && row.refusesUnpriced)
+    if (unpriced !== undefined && row.refusesUnpriced)
       throw fail('budget_spent', {
-        message: `The price of ${model} is not known, and the budget of ${whose(row.subject)} refuses such models.`,
+        message: `The price of ${unpriced} is not known, and the budget of ${whose(row.subject)} refuses such models.`,
+        headers: NO_RETRY,
       });
     // Without a price nothing can be held, but a budget that is used up lets nobody through.
-    const lacking = account.lacking(amount ?? 1, this.clock.now());
-    if (lacking) throw fail('budget_spent', { message: spent(row.subject, lacking, account.reserved, amount) });
+    const now = this.clock.now();
+    const lacking = account.lacking(amount ?? 1, now);
+    if (!lacking) return;
+    const message = spent(row.subject, lacking, account.reserved, amount);
+    const retryAfterSeconds = lacking.resetsAt && Math.ceil((lacking.resetsAt - now) / SECOND_MS);
+    throw fail('budget_spent', { message, retryAfterSeconds, headers: NO_RETRY });
   }
 }
 

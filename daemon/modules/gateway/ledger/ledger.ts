@@ -19,7 +19,7 @@ const SLICE = 50;
 /** Sums wait at most this long until they are in the database; until then they can be made again from the log. */
 const SUMS_MS = SECOND_MS;
 /** Groups of sums that are written at once. */
-const MOST_GROUPS = 50;
+const MOST_GROUPS = 200;
 /** Most records that wait. What comes then is summed up, but is missing in the log. */
 const MOST_WAITING = 20_000;
 /** Rows of the log that are summed up at a time, at a start. */

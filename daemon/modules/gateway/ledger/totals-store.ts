@@ -1,5 +1,6 @@
-import { and, eq, gte, inArray, lte, ne, sql } from 'drizzle-orm';
+import { and, eq, getTableColumns, gte, inArray, lte, ne, sql } from 'drizzle-orm';
 import type { Database } from '../../../db/open.ts';
+import { placeholders } from '../../../db/placeholders.ts';
 import { add, type Group, type Sums } from './sums.ts';
 import { type TotalRow, usagePosition, usageTotals } from './tables.ts';
 
@@ -18,11 +19,17 @@ export interface Spent {
 
 /** Most groups of a tenant and day. What comes after is counted under the model `*`, so that made-up names cost nothing. */
 const MOST_GROUPS = 5000;
+const OTHERS = '*';
+/** Tenants and days whose groups are counted in memory. */
+const REMEMBERED = 1000;
 
 /** Reads and writes the daily sums in the instance's database. */
 export class TotalsStore {
   private readonly find;
   private readonly countOf;
+  private readonly put;
+  /** How many groups a tenant and day have, of those that were written lately. */
+  private readonly groups = new Map<string, number>();
 
   constructor(private readonly db: Database) {
     const { tenant, dayAt, actor, provider, model, surface } = usageTotals;
@@ -44,6 +51,11 @@ export class TotalsStore {
       .select({ groups: sql<number>`count(*)` })
       .from(usageTotals)
       .where(and(eq(tenant, sql.placeholder('tenant')), eq(dayAt, sql.placeholder('dayAt'))))
+      .prepare();
+    this.put = db.sql
+      .insert(usageTotals)
+      .values(placeholders(usageTotals))
+      .onConflictDoUpdate({ target: [tenant, dayAt, actor, provider, model, surface], set: WRITTEN })
       .prepare();
   }
 
@@ -88,25 +100,26 @@ export class TotalsStore {
   }
 
   private addOne({ group, sums }: Delta): void {
-    const place = this.placeOf(group);
-    const row = this.find.get({ ...place });
-    if (row) add(row, sums);
-    const values = row ?? { ...place, ...sums };
-    this.db.sql.insert(usageTotals).values(values).onConflictDoUpdate({ target: KEY, set: values }).run();
+    const row = this.find.get({ ...group });
+    if (row) {
+      add(row, sums);
+      this.put.run(row);
+    } else this.addNew(group, sums);
   }
 
-  private placeOf(group: Group): Group {
-    if (this.find.get({ ...group })) return group;
-    const groups = this.countOf.get({ tenant: group.tenant, dayAt: group.dayAt })?.groups ?? 0;
-    return groups < MOST_GROUPS ? group : { ...group, provider: '', model: '*' };
+  /** A group that is not there yet. */
+  private addNew(group: Group, sums: Sums): void {
+    const key = `${group.tenant} ${group.dayAt}`;
+    const groups = this.groups.get(key) ?? this.countOf.get({ tenant: group.tenant, dayAt: group.dayAt })?.groups ?? 0;
+    if (groups >= MOST_GROUPS && group.model !== OTHERS)
+      return this.addOne({ group: { ...group, provider: '', model: OTHERS }, sums });
+    this.put.run({ ...group, ...sums });
+    if (this.groups.size >= REMEMBERED) this.groups.clear();
+    this.groups.set(key, groups + 1);
   }
 }
 
-const KEY = [
-  usageTotals.tenant,
-  usageTotals.dayAt,
-  usageTotals.actor,
-  usageTotals.provider,
-  usageTotals.model,
-  usageTotals.surface,
-];
+/** Every column with the value that would be written. */
+const WRITTEN = Object.fromEntries(
+  Object.entries(getTableColumns(usageTotals)).map(([name, column]) => [name, sql.raw(`excluded.${column.name}`)]),
+);

@@ -72,8 +72,8 @@ export class Pipeline {
     if (kept) return { kind: 'kept', kept, request, settlement };
     const chain = await this.chain(call, overrides, work);
     settlement.resolved(chain);
-    const [first] = chain.candidates;
-    if (first) settlement.reserved(this.stages.budgets.reserve(call.caller, fullName(first), request));
+    const [first = '', ...fallbacks] = chain.candidates.map(fullName);
+    settlement.reserved(this.stages.budgets.reserve(call.caller, first, request, fallbacks));
     const { answer, candidate } = await this.attempts.run(
       chain,
       this.patience(call, overrides),

@@ -177,7 +177,8 @@ function isRefusal(cause: unknown): boolean {
   return cause instanceof AppError || (cause instanceof UpstreamError && cause.kind === 'request');
 }
 
-/** The same error, which also says how it came about in headers. */
+/** The same error, which also says how it came about in headers, besides those that it has of its own. */
 function withHeaders(error: AppError, headers: Readonly<Record<string, string>>): AppError {
-  return new AppError(error.code, { ...error.data, headers }, error.violations);
+  const own = typeof error.data.headers === 'object' ? error.data.headers : {};
+  return new AppError(error.code, { ...error.data, headers: { ...own, ...headers } }, error.violations);
 }

@@ -14,17 +14,25 @@ export interface Limits {
 
 /** Money that is held back for one request until its cost is known. */
 export interface Reservation {
-  /** Books what it did cost, in millionths of a US dollar, and lets go of the rest. Once; later calls do nothing. */
+  /**
+   * Lets go of it when what it did cost is known, in millionths of a US dollar; the ledger's record of the request, in
+   * the same step, is what books that. Once; later calls do nothing.
+   */
   settle(costMicros: number): void;
 }
 
 /** Holds requests to budgets. In memory; what is spent is written later, in batches, and outlives kill -9 by the request log. */
 export interface Budgets {
   /**
-   * Reserves what a call of `model` (`provider/model`) may cost at most. Undefined when the caller has no budget.
-   * Errors: budget_spent (429, `insufficient_quota`).
+   * Reserves what a call of `model` (`provider/model`) may cost at most, or of one of those that are asked when it fails.
+   * Undefined when the caller has no budget. Errors: budget_spent (429, `insufficient_quota`).
    */
-  reserve(caller: Caller, model: string, request: ModelRequest): Reservation | undefined;
+  reserve(
+    caller: Caller,
+    model: string,
+    request: ModelRequest,
+    fallbacks?: readonly string[],
+  ): Reservation | undefined;
 }
 
 /** Knows what models cost. */

@@ -2,6 +2,7 @@ import { type Clock, MINUTE_MS } from '../../../../src/kit/time.ts';
 import { type Dataset, loadDataset } from '../../providers/index.ts';
 import type { Prices } from '../pipeline/stages.ts';
 import type { Usage } from '../wire/usage.ts';
+import { ownPriceOf } from './own-prices.ts';
 import { PriceSheet } from './price-sheet.ts';
 
 /** What is known of one model. */
@@ -23,13 +24,14 @@ interface Found {
   readonly until: number;
 }
 
-/** Prices from the kept data set, in memory: looked up once for each model, multiplied for each request. */
+/** Prices of the configuration, else of the kept data set, in memory: looked up once for each model, multiplied for each request. */
 export class PriceBook implements Prices {
   private dataset: Dataset | undefined;
   private readonly found = new Map<string, Found>();
 
   constructor(
     private readonly clock: Clock,
+    private readonly own: ReadonlyMap<string, PriceSheet> = new Map(),
     private readonly load: () => Promise<Dataset> = loadDataset,
   ) {}
 
@@ -59,7 +61,8 @@ export class PriceBook implements Prices {
     if (FREE.includes(provider)) return { priced: { sheet: FREE_SHEET }, until: Number.POSITIVE_INFINITY };
     const known = this.dataset?.priceOf(provider, id, new Date(now));
     const until = this.dataset && !Array.isArray(known?.entry.prices) ? Number.POSITIVE_INFINITY : now + MINUTE_MS;
-    if (!known || Object.keys(known.price).length === 0) return { priced: undefined, until };
-    return { priced: { sheet: new PriceSheet(known.price), contextWindow: known.entry.context_window }, until };
+    const isListed = known !== undefined && Object.keys(known.price).length > 0;
+    const sheet = ownPriceOf(this.own, model) ?? (isListed ? new PriceSheet(known.price) : undefined);
+    return { priced: sheet && { sheet, contextWindow: known?.entry.context_window }, until };
   }
 }

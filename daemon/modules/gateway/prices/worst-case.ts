@@ -7,8 +7,10 @@ const BYTES_OF_TOKEN = 3;
 const TOKENS_OF_MEDIA = 2000;
 /** What an answer is taken to be at most when the request does not say. */
 const OUTPUT_UNSAID = 4096;
-/** A text of this length without a space is data. */
-const DATA_LENGTH = 2000;
+/** Fields that hold a picture, a file or a sound in the dialects of providers. */
+const MEDIA: ReadonlySet<string> = new Set(['url', 'image_url', 'data', 'file_data']);
+/** An address is shorter. */
+const SHORTEST_MEDIA = 2000;
 
 /** What requests of the surfaces say of the length of their answers. */
 interface Lengths {
@@ -32,17 +34,21 @@ export function worstCase(request: ModelRequest, contextWindow = Number.POSITIVE
 }
 
 /** Tokens of every text in it. Does not build the text of the whole. */
-function tokensOf(value: unknown): number {
-  if (typeof value === 'string') return isData(value) ? TOKENS_OF_MEDIA : Math.ceil(Buffer.byteLength(value) / BYTES_OF_TOKEN);
+function tokensOf(value: unknown, field = ''): number {
+  if (typeof value === 'string') return MEDIA.has(field) ? tokensOfMedia(value) : tokensOfText(value);
   if (typeof value === 'number') return 1;
   if (typeof value !== 'object' || value === null) return 0;
   let tokens = 0;
-  for (const key in value) tokens += Math.ceil(key.length / BYTES_OF_TOKEN) + tokensOf((value as Record<string, unknown>)[key]);
+  for (const key in value) tokens += tokensOfText(key) + tokensOf((value as Record<string, unknown>)[key], key);
   return tokens;
 }
 
-function isData(text: string): boolean {
-  return text.startsWith('data:') || (text.length > DATA_LENGTH && !/\s/.test(text.slice(0, DATA_LENGTH)));
+function tokensOfMedia(text: string): number {
+  return text.length < SHORTEST_MEDIA ? tokensOfText(text) : TOKENS_OF_MEDIA;
+}
+
+function tokensOfText(text: string): number {
+  return Math.ceil(Buffer.byteLength(text) / BYTES_OF_TOKEN);
 }
 
 function isCount(value: unknown): value is number {

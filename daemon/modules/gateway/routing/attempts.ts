@@ -236,7 +236,10 @@ function keyIds(candidate: Candidate): string[] {
   return keys.length === 0 ? [idOf(candidate, undefined)] : keys.map((key) => idOf(candidate, key));
 }
 
-/** Names the health of a key. Keys of the configuration have the same id in every account, so its address is part of it. */
-function idOf({ account }: Candidate, key: ProviderKey | undefined): string {
-  return `${account.baseUrl} ${key?.id ?? NO_KEY}`;
+/**
+ * Names what is healthy or not: a model by a key, because providers limit models one by one. Keys of the configuration
+ * have the same id in every account, so the address is part of it.
+ */
+function idOf({ account, model }: Candidate, key: ProviderKey | undefined): string {
+  return `${account.baseUrl} ${key?.id ?? NO_KEY} ${model}`;
 }

@@ -39,6 +39,11 @@ export class Circuits {
     return this.known.get(id)?.open ?? 0;
   }
 
+  /** How many are known. */
+  get size(): number {
+    return this.known.size;
+  }
+
   /** A call begins. */
   began(id: string): void {
     this.of(id).open++;

@@ -1,5 +1,5 @@
 import type { CatalogEntry } from './entry.ts';
-import { family, TALK, TOOLS, VISION } from './families.ts';
+import { family, OPEN_WEIGHTS, TALK, TOOLS, VISION } from './families.ts';
 
 /** Clouds that offer makers' models under their own accounts. */
 export const clouds: readonly CatalogEntry[] = [
@@ -22,6 +22,7 @@ export const clouds: readonly CatalogEntry[] = [
     families: [
       family('GPT', 'Text and pictures, by OpenAI', /^(gpt|o\d)/, 'chat', 'vision', 'functionCalling'),
       family('Embeddings', 'Texts as vectors', /embedding/, 'embeddings'),
+      ...OPEN_WEIGHTS,
     ],
   },
   {
@@ -53,6 +54,7 @@ export const clouds: readonly CatalogEntry[] = [
       family('Llama', 'Text and pictures, by Meta', /llama/, 'chat', 'functionCalling'),
       family('Titan embeddings', 'Texts as vectors, by Amazon', /titan-embed/, 'embeddings'),
       family('Cohere embeddings', 'Texts as vectors, by Cohere', /cohere\.embed/, 'embeddings'),
+      ...OPEN_WEIGHTS,
     ],
   },
   {
@@ -75,6 +77,7 @@ export const clouds: readonly CatalogEntry[] = [
     modelsPath: '',
     families: [
       family('Embeddings', 'Texts as vectors', /embedding/, 'embeddings'),
+      family('Claude', 'Text and pictures, by Anthropic', /claude/, 'chat', 'vision', 'functionCalling'),
       family('Gemini', 'Text and pictures', /^gemini/, 'chat', 'vision', 'functionCalling', 'reasoning'),
     ],
   },

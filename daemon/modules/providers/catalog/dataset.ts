@@ -52,6 +52,11 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ['voyage', 'voyageai'],
 ]);
 
+/** Models that the data set has under a provider which only its cloud offers. */
+const NOT_OFFERED: ReadonlyMap<string, RegExp> = new Map([
+  ['google', /^(claude|llama|mistral|codestral|jamba)/],
+]);
+
 /** How many names of models are remembered with what they were found to be. */
 const REMEMBERED = 2000;
 
@@ -80,7 +85,9 @@ class PackagedDataset implements Dataset {
     if (known) return known;
     const providerId = NAMES.get(provider);
     if (providerId === undefined) return [];
-    const list = (this.library.findProvider({ providerId })?.models ?? []).map(toKnown);
+    const except = NOT_OFFERED.get(provider);
+    const models = this.library.findProvider({ providerId })?.models ?? [];
+    const list = models.filter(({ id }) => !except?.test(id)).map(toKnown);
     this.lists.set(provider, list);
     return list;
   }

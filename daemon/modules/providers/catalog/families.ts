@@ -25,5 +25,8 @@ export const OPEN_WEIGHTS: readonly Family[] = [
   family('GPT-OSS', 'Reasoning, by OpenAI', /gpt-oss/i, 'chat', 'functionCalling', 'reasoning'),
   family('Mistral', 'Text, by Mistral AI', /mistral|mixtral/i, 'chat', 'functionCalling'),
   family('Gemma', 'Text, by Google', /gemma/i, 'chat'),
+  family('Kimi', 'Text and tools, by Moonshot AI', /kimi/i, 'chat', 'functionCalling'),
+  family('GLM', 'Text and tools, by Z.ai', /glm/i, 'chat', 'functionCalling'),
+  family('Phi', 'Small models, by Microsoft', /(^|\/)phi-/i, 'chat'),
   family('Whisper', 'Transcripts, by OpenAI', /whisper/i, 'audio'),
 ];

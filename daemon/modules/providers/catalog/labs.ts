@@ -39,6 +39,7 @@ export const labs: readonly CatalogEntry[] = [
         'functionCalling',
       ),
       family('o', 'Reasoning models', /^o\d/, 'chat', 'vision', 'functionCalling', 'reasoning'),
+      family('GPT-4 and older', 'Text', /^(ft:)?gpt-(3|4)/, 'chat', 'functionCalling'),
       family('Embeddings', 'Texts as vectors', /embedding/, 'embeddings'),
       family('Images', 'Pictures from words', /^(gpt-image|dall-e)/, 'images'),
       family('Sound', 'Speech and transcripts', /^(tts|whisper)|transcribe|audio/, 'audio'),
@@ -60,6 +61,7 @@ export const labs: readonly CatalogEntry[] = [
       family('Claude Opus', 'The most able', /opus/, 'chat', 'vision', 'functionCalling', 'reasoning'),
       family('Claude Sonnet', 'Able and quick', /sonnet/, 'chat', 'vision', 'functionCalling', 'reasoning'),
       family('Claude Haiku', 'Small and quick', /haiku/, 'chat', 'vision', 'functionCalling'),
+      family('Claude', 'Other Claude models', /claude/, 'chat', 'vision', 'functionCalling'),
     ],
   },
   {

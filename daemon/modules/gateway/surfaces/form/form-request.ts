@@ -19,7 +19,7 @@ export interface FormShape {
 
 /** Makes the reader of one operation's forms. What it answers is checked. Errors: invalid_argument naming each wrong part. */
 export function formReader(shape: FormShape): (form: Form) => FormRequest {
-  const check = validator(shape.schema, 'compat');
+  const check = validator(withoutFiles(shape), 'compat');
   return (form) => {
     for (const [name, need] of Object.entries(shape.files)) checkFile(form, name, need);
     checkFields(form, shape, check);
@@ -28,6 +28,13 @@ export function formReader(shape: FormShape): (form: Form) => FormRequest {
     if (!model) throw invalid({ field: 'model', description: 'is required' });
     return { ...fields, model, stream: fields.stream === 'true' || fields.stream === '1', form };
   };
+}
+
+/** The schema of the plain fields. */
+function withoutFiles({ schema, files }: FormShape): TSchema {
+  const properties = Object.entries(schema.properties ?? {}).filter(([name]) => !(name in files));
+  const required = ((schema.required ?? []) as string[]).filter((name) => !(name in files));
+  return { ...schema, properties: Object.fromEntries(properties), required };
 }
 
 function checkFile(form: Form, name: string, need: 'required' | 'optional'): void {
@@ -39,12 +46,12 @@ function checkFile(form: Form, name: string, need: 'required' | 'optional'): voi
   if (parts.some(({ content }) => content.size === 0)) throw invalid({ field: name, description: 'is empty' });
 }
 
-function checkFields(form: Form, { schema, defaultModel }: FormShape, check: Validator): void {
+function checkFields(form: Form, { schema, files, defaultModel }: FormShape, check: Validator): void {
   const values: Record<string, unknown> = defaultModel === undefined ? {} : { model: defaultModel };
   for (const [name, parts] of Map.groupBy(form.parts, baseOf)) {
     const property: TSchema | undefined = schema.properties?.[name];
-    if (!property) continue;
-    const given = parts.map((part) => (part.fileName === undefined ? fromText(property, textOf(part)) : ''));
+    if (!property || name in files) continue;
+    const given = parts.map((part) => fromText(property, textOf(part)));
     values[name] = property.type === 'array' ? given : given[0];
   }
   check.check(values);

@@ -51,7 +51,7 @@ function toolMessage(
   const others = parts.filter(({ type }) => type !== 'text');
   if (others.length > 0)
     rest.push({ type: 'text', text: `The result of ${tool_use_id} also has:` }, ...others);
-  const said = typeof content === 'string' ? content : parts.map(({ text }) => text ?? '').join('\n');
+  const said = typeof content === 'string' ? content : parts.flatMap(({ text }) => text ?? []).join('\n');
   return {
     role: 'tool',
     tool_call_id: tool_use_id,

@@ -31,14 +31,17 @@ function unmarked(block: MessagesBlock, field: string): ChatContentPart {
   }
 }
 
-function imageUrl({ source }: MessagesBlock, field: string): string {
+function imageUrl(block: MessagesBlock, field: string): string {
+  const source = sourceOf(block);
   if (source?.type === 'base64')
     return `data:${source.media_type ?? 'image/png'};base64,${source.data ?? ''}`;
   if (source?.type === 'url' && source.url) return source.url;
   throw refused(`${field}.source`, 'is a picture that this model cannot fetch; send it as base64 or url');
 }
 
-function document({ source, title }: MessagesBlock, field: string): ChatContentPart {
+function document(block: MessagesBlock, field: string): ChatContentPart {
+  const { title } = block;
+  const source = sourceOf(block);
   const filename = title || 'document.pdf';
   switch (source?.type) {
     case 'base64':
@@ -57,6 +60,10 @@ function document({ source, title }: MessagesBlock, field: string): ChatContentP
     default:
       throw refused(`${field}.source`, 'is not understood by this model');
   }
+}
+
+function sourceOf({ source }: MessagesBlock) {
+  return typeof source === 'string' ? undefined : source;
 }
 
 function textIn(content: unknown): string {

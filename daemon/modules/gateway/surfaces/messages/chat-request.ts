@@ -42,8 +42,8 @@ function toolsOf({ tools = [], tool_choice: choice }: MessagesRequest, taste: Ta
 
 function toolOf(tool: MessagesTool, field: string, { marks }: Taste): ChatTool {
   const { type, name, description, input_schema: parameters, strict, cache_control } = tool;
-  if (type && type !== 'custom')
-    throw refused(field, `${type} is a tool of another provider than this model has`);
+  if ((type && type !== 'custom') || !name)
+    throw refused(field, `${type ?? 'this'} is a tool of another provider than this model has`);
   return {
     type: 'function',
     function: {

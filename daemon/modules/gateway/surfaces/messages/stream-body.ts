@@ -84,7 +84,8 @@ export function writtenBody(
   });
 }
 
-function bytesOf(events: readonly MessagesEvent[]): Uint8Array {
+/** Events as they stand on the wire. */
+export function bytesOf(events: readonly MessagesEvent[]): Uint8Array {
   let text = '';
   for (const event of events) text += `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
   return encoder.encode(text);

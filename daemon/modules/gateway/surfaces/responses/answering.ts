@@ -19,11 +19,16 @@ export class Answering {
   constructor(private readonly pipeline: Pipeline) {}
 
   /** An answer that came whole. Errors: guardrail_blocked. */
-  async whole(call: ModelCall<ResponseRequest>, { response, usage }: Made, settlement: Settlement, over: Over): Promise<void> {
+  async whole(
+    call: ModelCall<ResponseRequest>,
+    { response, usage }: Made,
+    settlement: Settlement,
+    over: Over,
+  ): Promise<void> {
     book(call, settlement, response, usage);
     if (this.isGuarded(call)) await this.check(call, response, settlement);
     await over(response, providerOf(settlement));
-    settlement.finish('completed');
+    settlement.finish(endingOf(response));
   }
 
   /** The pieces of an answer that streams, up to its end, whatever that is. `signal` ends it early. Never fails. */
@@ -44,7 +49,7 @@ export class Answering {
       for await (const step of steps) {
         if (isLast(step)) {
           await close(step);
-          settlement.finish(step.end.status === 'failed' ? 'failed' : 'completed');
+          settlement.finish(endingOf(step.end));
         }
         yield step;
       }
@@ -78,20 +83,30 @@ export class Answering {
   }
 
   /** The same steps, held back until the text of all of them was looked at. */
-  private async *checked(call: ModelCall<ResponseRequest>, making: Making, settlement: Settlement): AsyncGenerator<Step, void> {
+  private async *checked(
+    call: ModelCall<ResponseRequest>,
+    making: Making,
+    settlement: Settlement,
+  ): AsyncGenerator<Step, void> {
     const held: Step[] = [];
     let bytes = 0;
     for await (const step of making.steps()) {
       held.push(step);
       bytes += step.bytes.byteLength;
       if (bytes > MOST_HELD_BYTES)
-        throw fail('resource_exhausted', { message: 'The answer is too long to be looked at by guardrails.' });
+        throw fail('resource_exhausted', {
+          message: 'The answer is too long to be looked at by guardrails.',
+        });
       if (step.end) await this.check(call, step.end, settlement);
     }
     yield* held;
   }
 
-  private async check(call: ModelCall<ResponseRequest>, response: ResponseObject, settlement: Settlement): Promise<void> {
+  private async check(
+    call: ModelCall<ResponseRequest>,
+    response: ResponseObject,
+    settlement: Settlement,
+  ): Promise<void> {
     try {
       settlement.flagged(await this.pipeline.stages.guardrails.checkOutput(call, textOf(response)));
     } catch (error) {
@@ -107,8 +122,14 @@ function isLast(step: Step): step is LastStep {
   return step.end !== undefined;
 }
 
+function endingOf({ status }: ResponseObject): 'completed' | 'failed' {
+  return status === 'failed' ? 'failed' : 'completed';
+}
+
 function isBlocked(error: unknown): boolean {
-  return error instanceof AppError && (error.code === 'guardrail_blocked' || error.code === 'resource_exhausted');
+  return (
+    error instanceof AppError && (error.code === 'guardrail_blocked' || error.code === 'resource_exhausted')
+  );
 }
 
 /** A response of which nobody may see what it says. None of its events has gone out. */
@@ -119,7 +140,12 @@ function withheld(response: ResponseObject): LastStep {
   return { bytes: bytesOf([created, endOf(end, 1)]), end };
 }
 
-function book(call: ModelCall<ResponseRequest>, settlement: Settlement, response: ResponseObject, usage: Usage | undefined) {
+function book(
+  call: ModelCall<ResponseRequest>,
+  settlement: Settlement,
+  response: ResponseObject,
+  usage: Usage | undefined,
+) {
   settlement.used(usage ?? guessUsage(call.request.input, response));
 }
 

@@ -42,24 +42,26 @@ export class BackgroundRun {
     this.controller.abort();
   }
 
-  /** The events in these bytes, numbered on from those that are there. Errors: resource_exhausted when there are too many. */
+  /** The events in these bytes that are news here. Errors: resource_exhausted when there are too many. */
   read(bytes: Uint8Array): ResponseEvent[] {
     this.bytes += bytes.byteLength;
-    if (this.bytes > MOST_BYTES) throw fail('resource_exhausted', { message: 'The answer is too long for the background.' });
-    return eventsOf(this.reader, bytes)
-      .filter(({ type }) => type !== LIFECYCLE.created && type !== LIFECYCLE.queued)
-      .map((event, i) => ({ ...event, sequence_number: this.events.length + i }));
+    if (this.bytes > MOST_BYTES)
+      throw fail('resource_exhausted', { message: 'The answer is too long for the background.' });
+    return eventsOf(this.reader, bytes).filter(
+      ({ type }) => type !== LIFECYCLE.created && type !== LIFECYCLE.queued,
+    );
   }
 
-  /** Tells those who follow. */
+  /** Tells those who follow. Events are numbered here, whatever numbers they come with. */
   add(events: readonly ResponseEvent[]): void {
     for (const event of events) this.events.push({ ...event, sequence_number: this.events.length });
     this.ring();
   }
 
-  /** Every event so far, and then these. */
+  /** Every event so far, and then these, as lines of JSON. */
   logWith(events: readonly ResponseEvent[]): string {
-    return [...this.events, ...events].map((event) => JSON.stringify(event)).join('\n');
+    const all = [...this.events, ...events];
+    return all.map((event, sequence_number) => JSON.stringify({ ...event, sequence_number })).join('\n');
   }
 
   /** It is over: it is kept as it is now, and these are its last events. */

@@ -1,12 +1,13 @@
 import { fail } from '../../../../../src/errors/app-error.ts';
 import type { Clock } from '../../../../../src/kit/time.ts';
 import { BackgroundRun } from './background-run.ts';
-import type { Foreground } from './foreground.ts';
+import type { Conversation } from './conversation.ts';
 import { errorOf } from './failure.ts';
+import type { Foreground } from './foreground.ts';
 import type { Keeping } from './keeping.ts';
 import { callOf, type Run } from './run.ts';
 import type { Kept, ResponseStore } from './store.ts';
-import { endOf, type Item, type ResponseEvent, type ResponseObject } from './wire.ts';
+import { endOf, type ResponseEvent, type ResponseObject } from './wire.ts';
 
 /** Most responses of one tenant that wait. */
 const MOST_WAITING = 100;
@@ -38,12 +39,19 @@ export class Background {
   constructor(private readonly parts: BackgroundParts) {}
 
   /** Takes one up. Errors: resource_exhausted when too many wait. */
-  async begin(tenant: string, run: Run, response: ResponseObject, input: readonly Item[]): Promise<BackgroundRun> {
+  begin(
+    tenant: string,
+    run: Run,
+    response: ResponseObject,
+    { own: input, chain }: Conversation,
+  ): BackgroundRun {
     if (this.lineOf(tenant).waiting.length >= MOST_WAITING)
-      throw fail('resource_exhausted', { message: `${MOST_WAITING} responses wait in the background already. Wait for some of them.` });
+      throw fail('resource_exhausted', {
+        message: `${MOST_WAITING} responses wait in the background already. Wait for some of them.`,
+      });
     const now = this.parts.clock.now();
     const started = new BackgroundRun(tenant, run, response);
-    this.parts.store.putAll([{ row: { ...rowOf(started, now), run }, response, input }]);
+    this.parts.store.putAll([{ row: { ...rowOf(started, now), run }, response, input, chain }]);
     this.enqueue(started);
     return started;
   }
@@ -164,12 +172,21 @@ function rowOf({ tenant, response }: BackgroundRun, now: number): Kept['row'] {
   };
 }
 
-function keptAs(run: BackgroundRun, response: ResponseObject, provider: string, now: number, events: Buffer | null = null): Kept {
+function keptAs(
+  run: BackgroundRun,
+  response: ResponseObject,
+  provider: string,
+  now: number,
+  events: Buffer | null = null,
+): Kept {
   return { row: { ...rowOf(run, now), status: response.status, provider, events }, response };
 }
 
 function cutOff(response: ResponseObject): ResponseObject {
-  const error = { code: 'server_error', message: 'The gateway stopped while this response was made. Ask again.' };
+  const error = {
+    code: 'server_error',
+    message: 'The gateway stopped while this response was made. Ask again.',
+  };
   return { ...response, status: 'failed', error };
 }
 

@@ -1,12 +1,15 @@
 import { AppError, fail, invalid } from '../../../../../src/errors/app-error.ts';
 import { itemsOf, keptItem } from './items.ts';
 import type { Link, ResponseStore } from './store.ts';
-import { isOver, type Item, type ResponseRequest } from './wire.ts';
+import { type Item, isOver, type ResponseRequest } from './wire.ts';
 
 /** Most responses of a chain. */
 const MOST_LINKS = 500;
 /** Most characters of a conversation that is put together. */
 const MOST_CHARS = 64 * 1024 * 1024;
+
+/** Most items that an input refers to. */
+const MOST_REFERENCES = 1000;
 
 /** A request with its whole conversation. */
 export interface Conversation {
@@ -24,7 +27,12 @@ export interface Conversation {
  * Puts the conversation of a request together. Errors: previous_response_not_found, failed_precondition while the previous one is still made,
  * invalid_argument for a chain that is too long and for references that lead nowhere.
  */
-export function conversationOf(store: ResponseStore, tenant: string, request: ResponseRequest, now: number): Conversation {
+export function conversationOf(
+  store: ResponseStore,
+  tenant: string,
+  request: ResponseRequest,
+  now: number,
+): Conversation {
   const madeBy = new Map<string, string>();
   const previous = request.previous_response_id;
   const chain = previous == null ? [] : chainOf(store, tenant, previous);
@@ -50,9 +58,12 @@ function chainOf(store: ResponseStore, tenant: string, id: string): Link[] {
   if (chain.length > MOST_LINKS) throw tooLong(`at most ${MOST_LINKS} responses may go on from each other`);
   if (first.previousId !== null) throw missing(first.previousId);
   if (!isOver(last.status))
-    throw fail('failed_precondition', { message: `The response ${id} is ${last.status}. Go on from it when it is over.` });
+    throw fail('failed_precondition', {
+      message: `The response ${id} is ${last.status}. Go on from it when it is over.`,
+    });
   const size = chain.reduce((sum, link) => sum + link.size, 0);
-  if (size > MOST_CHARS) throw tooLong(`its conversation has ${size} characters; at most ${MOST_CHARS} are put together`);
+  if (size > MOST_CHARS)
+    throw tooLong(`its conversation has ${size} characters; at most ${MOST_CHARS} are put together`);
   return chain;
 }
 
@@ -68,10 +79,18 @@ function tooLong(description: string): AppError {
 }
 
 /** References in an input give way to the items that they mean. */
-function resolved(store: ResponseStore, tenant: string, items: readonly Item[], madeBy: Map<string, string>): Item[] {
+function resolved(
+  store: ResponseStore,
+  tenant: string,
+  items: readonly Item[],
+  madeBy: Map<string, string>,
+): Item[] {
   const ids = items.flatMap((item) => (isReference(item) ? [item.id ?? ''] : []));
   if (ids.length === 0) return [...items];
-  const found = new Map(store.items(tenant, ids).map((one) => [one.item.id, one]));
+  const wanted = [...new Set(ids)];
+  if (wanted.length > MOST_REFERENCES)
+    throw invalid({ field: 'input', description: `refers to at most ${MOST_REFERENCES} items` });
+  const found = new Map(store.items(tenant, wanted).map((one) => [one.item.id, one]));
   return items.map((item, i) => {
     if (!isReference(item)) return item;
     const known = found.get(item.id);

@@ -22,6 +22,7 @@ export function keptItem(item: Item, now: number): Item {
   if (type !== 'message') return type === 'reasoning' ? named : { status: 'completed', ...named };
   const kind = item.role === 'assistant' ? 'output_text' : 'input_text';
   const more = item.role === 'assistant' ? { annotations: [] } : {};
-  const content = typeof item.content === 'string' ? [{ type: kind, text: item.content, ...more }] : (item.content ?? []);
+  const content =
+    typeof item.content === 'string' ? [{ type: kind, text: item.content, ...more }] : (item.content ?? []);
   return { status: 'completed', role: 'user', ...named, content };
 }

@@ -1,5 +1,5 @@
-import type { Usage } from '../../wire/usage.ts';
 import { eventBytes } from '../../wire/event-stream.ts';
+import type { Usage } from '../../wire/usage.ts';
 import type { Cut } from './chat/writer.ts';
 import type { ResponseEvent, ResponseObject } from './wire.ts';
 
@@ -29,7 +29,9 @@ export interface Made {
 }
 
 /** What a provider has answered. */
-export type Sent = { readonly kind: 'whole'; readonly made: Made } | { readonly kind: 'stream'; readonly making: Making };
+export type Sent =
+  | { readonly kind: 'whole'; readonly made: Made }
+  | { readonly kind: 'stream'; readonly making: Making };
 
 /** Events as they go over the wire, each under its name. */
 export function bytesOf(events: readonly ResponseEvent[]): Uint8Array {

@@ -18,7 +18,12 @@ export function toSeconds(ms: number): number {
 }
 
 /** A response as it is before anything was said, with the settings of its request and the defaults of the dialect. */
-export function newResponse(id: string, now: number, request: ResponseRequest, status: Status): ResponseObject {
+export function newResponse(
+  id: string,
+  now: number,
+  request: ResponseRequest,
+  status: Status,
+): ResponseObject {
   return {
     id,
     object: 'response',

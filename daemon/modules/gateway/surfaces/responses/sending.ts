@@ -11,8 +11,8 @@ import { itemsOf } from './items.ts';
 import type { Sent } from './making.ts';
 import { NativeMaking, untilAnswer } from './native/making.ts';
 import { nativeRequestOf } from './native/request.ts';
-import { wholeOf } from './native/whole.ts';
 import { isNoSuchPlace, NOT_THIS_DIALECT, type WhoSpeaksIt } from './native/who-speaks-it.ts';
+import { wholeOf } from './native/whole.ts';
 import type { ResponseObject, ResponseRequest } from './wire.ts';
 
 /** What one request brings to every attempt for it. */
@@ -40,22 +40,32 @@ export class Sending {
     };
   }
 
-  private async send(request: ResponseRequest, adapter: Adapter, upstream: Upstream, asked: Asked): Promise<Sent> {
+  private async send(
+    request: ResponseRequest,
+    adapter: Adapter,
+    upstream: Upstream,
+    asked: Asked,
+  ): Promise<Sent> {
     const relay = adapter.relay?.responses;
-    if (!relay || (adapter.chat && !this.speakers.maySpeak(upstream.account)))
+    if (!relay || (adapter.chat && !this.speakers.maySpeak(upstream.account, request.model)))
       return this.translated(request, adapter, upstream, asked);
     try {
       return await native(request, relay, upstream, asked);
     } catch (error) {
       if (!adapter.chat || !isNoSuchPlace(error)) throw error;
       const sent = await this.translated(request, adapter, upstream, asked);
-      this.speakers.doesNot(upstream.account);
+      this.speakers.doesNot(upstream.account, request.model);
       return sent;
     }
   }
 
-  private async translated(request: ResponseRequest, adapter: Adapter, upstream: Upstream, { base }: Asked): Promise<Sent> {
-    const chat = chatRequestOf(request, itemsOf(request.input), upstream.account);
+  private async translated(
+    request: ResponseRequest,
+    adapter: Adapter,
+    upstream: Upstream,
+    { base, madeBy }: Asked,
+  ): Promise<Sent> {
+    const chat = chatRequestOf(request, itemsOf(request.input), upstream.account, madeBy);
     const answer = await complete(chat, adapter, upstream, request.truncation === 'auto');
     const now = () => this.clock.now();
     return answer.kind === 'whole'
@@ -66,7 +76,8 @@ export class Sending {
 
 /** With `truncation: auto` a conversation that is too long is asked again without its beginning. */
 async function complete(request: ChatRequest, adapter: Adapter, upstream: Upstream, shortens: boolean) {
-  if (!adapter.chat) throw new UpstreamError('request', 'This provider has neither responses nor chat completions.');
+  if (!adapter.chat)
+    throw new UpstreamError('request', 'This provider has neither responses nor chat completions.');
   for (let messages = request.messages; ; ) {
     try {
       return await adapter.chat({ ...request, messages }, upstream);
@@ -78,15 +89,27 @@ async function complete(request: ChatRequest, adapter: Adapter, upstream: Upstre
   }
 }
 
-async function native(request: ResponseRequest, relay: Relay, upstream: Upstream, { base, madeBy }: Asked): Promise<Sent> {
-  const answer = await relay(nativeRequestOf(request, itemsOf(request.input), upstream.account, madeBy), upstream);
+async function native(
+  request: ResponseRequest,
+  relay: Relay,
+  upstream: Upstream,
+  { base, madeBy }: Asked,
+): Promise<Sent> {
+  const answer = await relay(
+    nativeRequestOf(request, itemsOf(request.input), upstream.account, madeBy),
+    upstream,
+  );
   const type = answer.headers.get('content-type') ?? '';
   if (typeof answer.body === 'string') return { kind: 'whole', made: wholeOf(answer, upstream, base) };
   if (!(answer.body instanceof ReadableStream) || !type.startsWith('text/event-stream')) {
     if (answer.body instanceof ReadableStream) await answer.body.cancel();
-    throw new UpstreamError('server', `The provider ${upstream.account.name} answered with ${type || 'no content type'}.`, {
-      code: NOT_THIS_DIALECT,
-    });
+    throw new UpstreamError(
+      'server',
+      `The provider ${upstream.account.name} answered with ${type || 'no content type'}.`,
+      {
+        code: NOT_THIS_DIALECT,
+      },
+    );
   }
   const source = await untilAnswer(answer.body.getReader(), upstream).catch((error: unknown) => {
     throw failedCall(error, upstream.account.name, upstream.signal);

@@ -8,6 +8,8 @@ export interface Kept {
   readonly row: Omit<ResponseRow, 'body'>;
   readonly response: ResponseObject;
   readonly input?: readonly Item[];
+  /** The responses that it goes on from: they are still of use. */
+  readonly chain?: readonly string[];
 }
 
 /** One response of a chain. */
@@ -47,12 +49,20 @@ export class ResponseStore {
 
   /** Changes what is there; false when it is not. */
   change(tenant: string, id: string, change: Partial<Pick<ResponseRow, 'status' | 'run'>>): boolean {
-    const found = this.db.sql.update(responses).set(change).where(mine(tenant, id)).returning({ id: responses.id }).all();
+    const found = this.db.sql
+      .update(responses)
+      .set(change)
+      .where(mine(tenant, id))
+      .returning({ id: responses.id })
+      .all();
     return found.length > 0;
   }
 
   /** A response with its output. */
-  find(tenant: string, id: string): { row: Omit<ResponseRow, 'events' | 'run'>; response: ResponseObject } | undefined {
+  find(
+    tenant: string,
+    id: string,
+  ): { row: Omit<ResponseRow, 'events' | 'run'>; response: ResponseObject } | undefined {
     const { events: _, run: __, ...columns } = allOf;
     const row = this.db.sql.select(columns).from(responses).where(mine(tenant, id)).get();
     return row && { row, response: this.withOutput(row) };
@@ -60,13 +70,19 @@ export class ResponseStore {
 
   /** The compressed events of one that ran in the background; undefined when it has none. */
   events(tenant: string, id: string): Buffer | undefined {
-    const row = this.db.sql.select({ events: responses.events }).from(responses).where(mine(tenant, id)).get();
+    const row = this.db.sql
+      .select({ events: responses.events })
+      .from(responses)
+      .where(mine(tenant, id))
+      .get();
     return row?.events ?? undefined;
   }
 
   /** Forgets a response; false when there is none. */
   remove(tenant: string, id: string): boolean {
-    return this.db.sql.delete(responses).where(mine(tenant, id)).returning({ id: responses.id }).all().length > 0;
+    return (
+      this.db.sql.delete(responses).where(mine(tenant, id)).returning({ id: responses.id }).all().length > 0
+    );
   }
 
   /** Responses with their output, newest or oldest first. With `before` alone, those nearest to it. */
@@ -87,9 +103,14 @@ export class ResponseStore {
   }
 
   /** The input of a response. `after` is a place in it. */
-  input(tenant: string, id: string, { limit, order, after }: Omit<Page, 'after'> & { after?: number }): Paged<Item> {
+  input(
+    tenant: string,
+    id: string,
+    { limit, order, after }: Omit<Page, 'after'> & { after?: number },
+  ): Paged<Item> {
     const { position } = responseItems;
-    const from = after === undefined ? undefined : order === 'asc' ? gt(position, after) : lt(position, after);
+    const from =
+      after === undefined ? undefined : order === 'asc' ? gt(position, after) : lt(position, after);
     const found = this.db.sql
       .select({ body: responseItems.body })
       .from(responseItems)
@@ -103,7 +124,8 @@ export class ResponseStore {
   /** Where an item stands in the input of a response; undefined when it does not. */
   placeOf(tenant: string, id: string, itemId: string): number | undefined {
     const where = and(itemsOf(tenant, id, 'input'), eq(responseItems.id, itemId));
-    return this.db.sql.select({ position: responseItems.position }).from(responseItems).where(where).get()?.position;
+    return this.db.sql.select({ position: responseItems.position }).from(responseItems).where(where).get()
+      ?.position;
   }
 
   /** Items by their ids, in whatever response they are, with who has made them. */
@@ -144,15 +166,6 @@ export class ResponseStore {
       .map(({ body }) => body);
   }
 
-  /** Notes that responses are still of use. */
-  touch(tenant: string, ids: readonly string[], now: number): void {
-    this.db.sql
-      .update(responses)
-      .set({ usedAt: now })
-      .where(and(eq(responses.tenant, tenant), inArray(responses.id, [...ids])))
-      .run();
-  }
-
   /** What was cut off by the end of the process, of every tenant. */
   unfinished(): Array<Pick<ResponseRow, 'tenant' | 'id' | 'status' | 'run'>> {
     const { tenant, id, status, run } = responses;
@@ -174,20 +187,34 @@ export class ResponseStore {
       .run(before, most).changes;
   }
 
-  private put({ row, response: { output, ...body }, input }: Kept): void {
-    const { tenant, id } = row;
+  private put({ row, response: { output, ...body }, input, chain = [] }: Kept): void {
+    const { tenant, id, usedAt } = row;
+    for (const earlier of chain)
+      this.db.sql.update(responses).set({ usedAt }).where(mine(tenant, earlier)).run();
     if (input) {
-      this.db.sql.insert(responses).values({ ...row, body }).run();
+      this.db.sql
+        .insert(responses)
+        .values({ ...row, body })
+        .run();
       this.addItems(tenant, id, 'input', input);
     } else {
       const { createdAt: _, ...changed } = row;
-      const found = this.db.sql.update(responses).set({ ...changed, body }).where(mine(tenant, id)).returning({ id: responses.id });
+      const found = this.db.sql
+        .update(responses)
+        .set({ ...changed, body })
+        .where(mine(tenant, id))
+        .returning({ id: responses.id });
       if (found.all().length === 0) return;
     }
     this.addItems(tenant, id, 'output', output);
   }
 
-  private addItems(tenant: string, responseId: string, side: 'input' | 'output', items: readonly Item[]): void {
+  private addItems(
+    tenant: string,
+    responseId: string,
+    side: 'input' | 'output',
+    items: readonly Item[],
+  ): void {
     for (const [position, item] of items.entries())
       this.db.sql
         .insert(responseItems)

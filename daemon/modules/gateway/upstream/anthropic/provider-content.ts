@@ -55,6 +55,14 @@ export class Places {
     return [...this.said.splice(0), ownBlock(block)];
   }
 
+  /** The items for what is left at the end, when text stands behind a call there: else text goes first by itself. */
+  rest(): OwnItem[] {
+    this.flushText();
+    const firstCall = this.said.findIndex((item) => 'call' in item);
+    const isUsual = firstCall === -1 || !this.said.slice(firstCall).some((item) => 'text' in item);
+    return isUsual ? [] : this.said.splice(0);
+  }
+
   private flushText(): void {
     if (this.text > 0) this.said.push({ dialect: 'anthropic', text: this.text });
     this.text = 0;

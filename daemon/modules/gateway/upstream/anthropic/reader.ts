@@ -98,6 +98,8 @@ export class MessagesReader implements EventReader {
   }
 
   private start(block: MessagesBlock): ChatChunk[] {
+    // What is said beside an answer in JSON would spoil it.
+    if (this.answersByTool && block.type === 'text') return NOTHING;
     const isCall = block.type === 'tool_use' && !(this.answersByTool && block.name === OUTPUT_TOOL);
     this.open = {
       block,
@@ -124,9 +126,9 @@ export class MessagesReader implements EventReader {
     signature,
     citation,
   }: NonNullable<MessagesEvent['delta']>): ChatChunk[] {
-    if (text) return [this.text(text)];
     const { open } = this;
     if (!open) return NOTHING;
+    if (text) return [this.text(text)];
     if (partial_json) return this.json(open, partial_json);
     if (thinking) {
       open.thinking += thinking;
@@ -171,7 +173,12 @@ export class MessagesReader implements EventReader {
     const chunk = this.writer.finish(0, finish_reason);
     const ended = { ...chunk, choices: chunk.choices.map((choice) => ({ ...choice, native_finish_reason })) };
     const refusal = delta?.stop_details?.explanation;
-    return refusal ? [this.writer.delta(0, { refusal }), ended] : [ended];
+    const places = this.places.rest();
+    const last = {
+      ...(refusal ? { refusal } : {}),
+      ...(places.length > 0 ? { provider_content: places } : {}),
+    };
+    return Object.keys(last).length > 0 ? [this.writer.delta(0, last), ended] : [ended];
   }
 
   private text(content: string): ChatChunk {

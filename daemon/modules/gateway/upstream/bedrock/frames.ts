@@ -20,6 +20,8 @@ export class Frames {
   private pieces: Uint8Array[] = [];
   private held = 0;
   private needed = PRELUDE_BYTES;
+  /** Headers repeat from one message to the next, so they are read once. */
+  private known = { bytes: Buffer.alloc(0), headers: new Map<string, string>() };
 
   take(bytes: Uint8Array): Frame[] {
     this.pieces.push(bytes);
@@ -31,12 +33,22 @@ export class Frames {
     for (this.needed = PRELUDE_BYTES; all.byteLength - at >= this.needed; this.needed = PRELUDE_BYTES) {
       this.needed = lengthAt(all, at);
       if (all.byteLength - at < this.needed) break;
-      frames.push(readFrame(all.subarray(at, at + this.needed)));
+      frames.push(this.frame(all.subarray(at, at + this.needed)));
       at += this.needed;
     }
     this.pieces = at < all.byteLength ? [all.subarray(at)] : [];
     this.held = all.byteLength - at;
     return frames;
+  }
+
+  private frame(frame: Uint8Array): Frame {
+    const end = frame.byteLength - CRC_BYTES;
+    check(frame, end);
+    const body = PRELUDE_BYTES + view(frame).getUint32(4);
+    if (body > end) throw damaged();
+    const head = frame.subarray(PRELUDE_BYTES, body);
+    if (!this.known.bytes.equals(head)) this.known = { bytes: Buffer.from(head), headers: readHeaders(head) };
+    return { headers: this.known.headers, payload: frame.subarray(body, end) };
   }
 
   /** Whether the source may end here. */
@@ -55,16 +67,6 @@ function lengthAt(bytes: Uint8Array, at: number): number {
   check(prelude, PRELUDE_BYTES - CRC_BYTES);
   if (length < PRELUDE_BYTES + CRC_BYTES || length > MOST_BYTES) throw damaged();
   return length;
-}
-
-function readFrame(frame: Uint8Array): Frame {
-  check(frame, frame.byteLength - CRC_BYTES);
-  const body = PRELUDE_BYTES + view(frame).getUint32(4);
-  if (body > frame.byteLength - CRC_BYTES) throw damaged();
-  return {
-    headers: readHeaders(frame.subarray(PRELUDE_BYTES, body)),
-    payload: frame.subarray(body, frame.byteLength - CRC_BYTES),
-  };
 }
 
 function readHeaders(bytes: Uint8Array): Map<string, string> {

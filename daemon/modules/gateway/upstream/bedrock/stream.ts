@@ -23,10 +23,12 @@ export function overFrames(reader: ConverseReader, provider: string): ChunkSourc
     return reader.read(headers.get(':event-type') ?? '', parseJson(body, provider) as ConverseEvent);
   };
   return {
-    take: (bytes) => frames.take(bytes).flatMap(read),
-    end: () => {
+    take(bytes, into) {
+      for (const frame of frames.take(bytes)) into.push(...read(frame));
+    },
+    end(into) {
       if (!frames.isWhole) throw brokenOff(provider);
-      return reader.end();
+      into.push(...reader.end());
     },
   };
 }

@@ -67,8 +67,8 @@ export class CohereReader implements EventReader {
     const { content, tool_plan, tool_calls, citations } = message;
     const events: CohereEvent[] = [
       { type: 'message-start', id },
-      ...(tool_plan ? [{ type: 'tool-plan-delta', delta: { message: { tool_plan } } }] : []),
       ...(content ?? []).map((part) => ({ type: 'content-start', delta: { message: { content: part } } })),
+      ...(tool_plan ? [{ type: 'tool-plan-delta', delta: { message: { tool_plan } } }] : []),
       ...(tool_calls ?? []).map((call) => ({
         type: 'tool-call-start',
         delta: { message: { tool_calls: call } },

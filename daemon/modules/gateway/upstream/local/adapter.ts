@@ -2,6 +2,7 @@ import { newId } from '../../../../../src/kit/id.ts';
 import type { ChatChunk, ChatCompletion } from '../../wire/chat.ts';
 import type { Adapter, StreamedChat, WholeChat } from '../adapter.ts';
 import { UpstreamError } from '../error.ts';
+import { refused } from '../refused.ts';
 import { type Answer, answerTo } from './answer.ts';
 import { BM25, rerankByWords } from './bm25/rerank.ts';
 
@@ -14,6 +15,7 @@ export const ECHO = 'echo';
  */
 export const localAdapter: Adapter = {
   async chat(request) {
+    if (request.model !== ECHO) throw refused('model', `there is no chat model local/${request.model}; take local/${ECHO}`);
     if ((request.n ?? 1) > 1)
       throw new UpstreamError('request', 'n: must be 1: local/echo has one answer', {
         status: 400,

@@ -16,8 +16,9 @@ export async function callWithBearer(
   body: Partial<RelayRequest>,
   { account, key, signal, fetch }: Upstream,
 ): Promise<TextAnswer> {
-  const credential = key && key.secret !== '' ? { authorization: `Bearer ${key.secret}` } : {};
-  const response = await fetch(path, { headers: { ...JSON_HEADERS, ...credential }, body: JSON.stringify(body) });
+  const headers: Record<string, string> = { ...JSON_HEADERS };
+  if (key && key.secret !== '') headers.authorization = `Bearer ${key.secret}`;
+  const response = await fetch(path, { headers, body: JSON.stringify(body) });
   if (!response.ok) throw await failedAnswer(response, { account, key });
   if (!/^application\/json\b/.test(response.headers.get('content-type') ?? '')) {
     await response.body?.cancel();

@@ -4,16 +4,19 @@ import { UpstreamError } from '../error.ts';
 import { failedCall } from '../open.ts';
 import { notThisDialect } from '../openai/answer.ts';
 import { answerHeaders } from './answer.ts';
-import { parsed } from './content.ts';
 import { completionOf, type Delta } from './chunks.ts';
+import { parsed } from './content.ts';
 import { EventData } from './sse.ts';
 
-/** Makes chunks of an answer's bytes. Both methods throw UpstreamError for what the upstream refuses in the middle. */
+/**
+ * Makes chunks of an answer's bytes, and adds them to a list: those before a failure are there when it throws. Both methods
+ * throw UpstreamError for what the upstream refuses in the middle.
+ */
 export interface ChunkSource {
   /** The chunks that are complete with these bytes, which may be cut anywhere. */
-  take(bytes: Uint8Array): ChatChunk[];
+  take(bytes: Uint8Array, into: ChatChunk[]): void;
   /** The chunks of the end. Errors: UpstreamError of kind network when the answer is not complete. */
-  end(): ChatChunk[];
+  end(into: ChatChunk[]): void;
 }
 
 /** The same over server-sent events with JSON in them. */
@@ -25,14 +28,15 @@ export interface EventReader {
 /** Reads server-sent events into chunks. A `[DONE]` says nothing. */
 export function overEvents(reader: EventReader, parse: (text: string) => unknown): ChunkSource {
   const events = new EventData();
-  const read = (texts: string[]) => {
-    const only = texts.length === 1 ? texts[0] : undefined;
-    if (only !== undefined && only !== '[DONE]') return reader.read(parse(only));
-    return texts.flatMap((text) => (text === '[DONE]' ? [] : reader.read(parse(text))));
+  const read = (texts: readonly string[], into: ChatChunk[]) => {
+    for (const text of texts) if (text !== '[DONE]') into.push(...reader.read(parse(text)));
   };
   return {
-    take: (bytes) => read(events.take(bytes)),
-    end: () => [...read(events.end().filter(isJson)), ...reader.end()],
+    take: (bytes, into) => read(events.take(bytes), into),
+    end(into) {
+      read(events.end().filter(isJson), into);
+      into.push(...reader.end());
+    },
   };
 }
 
@@ -79,6 +83,8 @@ class ChunkStream implements AsyncIterableIterator<ChatChunk> {
   private ready: ChatChunk[] = [];
   private at = 0;
   private ended = false;
+  /** What the answer broke off with, told after the chunks that came before it. */
+  private failure: Error | undefined;
 
   constructor(
     response: Response,
@@ -94,7 +100,7 @@ class ChunkStream implements AsyncIterableIterator<ChatChunk> {
 
   async next(): Promise<IteratorResult<ChatChunk, undefined>> {
     while (this.at === this.ready.length) {
-      if (this.ended) return { value: undefined, done: true };
+      if (this.ended) return this.over();
       this.at = 0;
       this.ready = await this.more();
     }
@@ -104,6 +110,7 @@ class ChunkStream implements AsyncIterableIterator<ChatChunk> {
 
   async return(): Promise<IteratorResult<ChatChunk, undefined>> {
     this.ended = true;
+    this.failure = undefined;
     this.ready = [];
     this.at = 0;
     await this.reader?.cancel().catch(() => undefined);
@@ -114,26 +121,37 @@ class ChunkStream implements AsyncIterableIterator<ChatChunk> {
   async untilContent(): Promise<void> {
     const held: ChatChunk[] = [];
     while (!this.ended && !held.some(hasContent)) held.push(...(await this.more()));
-    if (!held.some(hasContent))
-      throw new UpstreamError(
-        'server',
-        `The provider ${this.upstream.account.name} ended its answer without saying anything.`,
-      );
+    if (!held.some(hasContent)) throw this.failure ?? silent(this.upstream.account.name);
     this.ready = held;
   }
 
+  private over(): IteratorResult<ChatChunk, undefined> {
+    const { failure } = this;
+    this.failure = undefined;
+    if (failure) throw failure;
+    return { value: undefined, done: true };
+  }
+
   private async more(): Promise<ChatChunk[]> {
+    const chunks: ChatChunk[] = [];
     try {
       const piece = await this.reader?.read();
-      if (piece?.value) return this.source.take(piece.value);
-      this.ended = true;
-      return this.source.end();
+      if (piece?.value) this.source.take(piece.value, chunks);
+      else {
+        this.ended = true;
+        this.source.end(chunks);
+      }
     } catch (error) {
       this.ended = true;
+      this.failure = failedCall(error, this.upstream.account.name, this.upstream.signal);
       void this.reader?.cancel().catch(() => undefined);
-      throw failedCall(error, this.upstream.account.name, this.upstream.signal);
     }
+    return chunks;
   }
+}
+
+function silent(provider: string): UpstreamError {
+  return new UpstreamError('server', `The provider ${provider} ended its answer without saying anything.`);
 }
 
 function hasContent({ choices }: ChatChunk): boolean {

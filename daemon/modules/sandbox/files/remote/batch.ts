@@ -10,9 +10,11 @@ export const MAX_DATA = 1024 * 1024;
 export const BLOCK = 256 * 1024;
 
 const NONCE = 8;
+const ARGUMENTS = 6;
 const NO_LEAST = -(2n ** 63n);
-/** Contents that come first in a batch begin a page there, as those must that go past the page cache (open(2), O_DIRECT). */
-const IN_AT = CALL_AREA.address + 4096;
+/** What goes past the page cache begins a page of memory (open(2), O_DIRECT): the first bytes of a batch, or its tail. */
+const PAGE = 4096;
+const FIRST = CALL_AREA.address + PAGE;
 
 /** A place in the memory of the other side that is known when the batch is complete. */
 type Place = { readonly in: number } | { readonly out: number } | { readonly result: number };
@@ -24,6 +26,13 @@ interface Call {
   readonly number: number;
   readonly args: readonly Argument[];
   readonly least: bigint;
+}
+
+/** Where the parts of a request are on the other side. */
+interface Layout {
+  readonly inAt: number;
+  readonly recordsAt: number;
+  readonly end: number;
 }
 
 /** What a batch answered. */
@@ -96,16 +105,18 @@ export class Batch {
 
   /** The request. @param nonce comes back first in the answer @param memory where it is made, if it fits there */
   encode(nonce: bigint, memory?: Uint8Array): Uint8Array {
-    const recordsAt = IN_AT + this.inLength + NONCE;
-    const end = recordsAt + this.calls.length * CALL_RECORD;
-    const length = end - IN_AT;
+    const length = this.inLength + NONCE + this.calls.length * CALL_RECORD;
+    const over = this.tailCall === undefined ? 0 : (FIRST + length + this.outLength) % PAGE;
+    const inAt = over === 0 ? FIRST : FIRST + PAGE - over;
+    const recordsAt = inAt + this.inLength + NONCE;
+    const end = inAt + length;
     if (end + this.outLength + this.tailSize > CALL_AREA.address + CALL_AREA.size)
       throw new RangeError('a batch is too large');
     const size = CALL_HEADER + length;
     const bytes = memory && memory.length >= size ? memory.subarray(0, size) : new Uint8Array(size);
     const view = viewOf(bytes);
     const tail = this.tailCall === undefined ? 0 : recordsAt + this.tailCall * CALL_RECORD + 56;
-    const header = [IN_AT, length, recordsAt, end, recordsAt - NONCE, this.fixedLength, tail];
+    const header = [inAt, length, recordsAt, end, recordsAt - NONCE, this.fixedLength, tail];
     for (const [i, value] of header.entries()) view.setBigUint64(8 * i, BigInt(value), true);
     let at = CALL_HEADER;
     for (const part of this.parts) {
@@ -115,8 +126,13 @@ export class Batch {
     }
     view.setBigUint64(at, nonce, true);
     for (const [i, call] of this.calls.entries())
-      this.putRecord(view, at + NONCE + i * CALL_RECORD, call, recordsAt, end);
+      this.putRecord(view, at + NONCE + i * CALL_RECORD, call, { inAt, recordsAt, end });
     return bytes;
+  }
+
+  /** How many calls it has. */
+  get length(): number {
+    return this.calls.length;
   }
 
   /** Whether it carries contents. */
@@ -151,10 +167,11 @@ export class Batch {
     return Number(view.getBigInt64(NONCE + i * CALL_RECORD + 56, true));
   }
 
-  private putRecord(view: DataView, at: number, call: Call, recordsAt: number, end: number): void {
+  private putRecord(view: DataView, at: number, call: Call, layout: Layout): void {
     let bits = 0;
-    for (const [i, argument] of call.args.entries()) {
-      const [value, isIndirect] = this.resolve(argument, recordsAt, end);
+    // All six, also those that the call does not have: the memory may hold what somebody else has sent.
+    for (let i = 0; i < ARGUMENTS; i++) {
+      const [value, isIndirect] = this.resolve(call.args[i] ?? 0, layout);
       if (isIndirect) bits |= 1 << i;
       view.setBigInt64(at + 8 + 8 * i, value, true);
     }
@@ -163,10 +180,13 @@ export class Batch {
     view.setBigInt64(at + 56, call.least, true);
   }
 
-  private resolve(argument: Argument, recordsAt: number, end: number): [value: bigint, isIndirect: boolean] {
+  private resolve(
+    argument: Argument,
+    { inAt, recordsAt, end }: Layout,
+  ): [value: bigint, isIndirect: boolean] {
     if (typeof argument === 'bigint') return [argument, false];
     if (typeof argument === 'number') return [BigInt(argument), false];
-    if ('in' in argument) return [BigInt(IN_AT + argument.in), false];
+    if ('in' in argument) return [BigInt(inAt + argument.in), false];
     if ('out' in argument) return [BigInt(end + argument.out), false];
     return [BigInt(recordsAt + argument.result * CALL_RECORD + 56), true];
   }

@@ -2,6 +2,7 @@ import type { BoxFile, FileStat } from '../box-files.ts';
 import { Batch, BLOCK, MAX_DATA } from './batch.ts';
 import { E, fileError } from './errno.ts';
 import { AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_NOFOLLOW, F_SETFL, O } from './numbers.ts';
+import { blocksRead, Reads, RUSAGE_SELF, RUSAGE_SIZE } from './reads.ts';
 import type { RequestMemory } from './request-memory.ts';
 import type { CallServer } from './server.ts';
 import { parseStatx, STATX_MASK, STATX_SIZE } from './stat.ts';
@@ -16,6 +17,7 @@ export class RemoteFile implements BoxFile {
   private isDirect = false;
   /** Not every file system writes past its cache. */
   private canBeDirect = true;
+  private readonly reads = new Reads();
 
   constructor(
     private readonly server: CallServer,
@@ -32,10 +34,35 @@ export class RemoteFile implements BoxFile {
   }
 
   async read(position: number, length: number): Promise<Uint8Array> {
-    const batch = new Batch();
     const size = Math.min(length, MAX_DATA);
+    return size < BLOCK ? this.readShort(position, size) : this.readLong(position, size);
+  }
+
+  private async readShort(position: number, size: number): Promise<Uint8Array> {
+    const batch = new Batch();
+    this.setDirect(batch, false);
     batch.call('pread', [this.fd, batch.tail(size), size, position]);
     return (await this.run(batch)).tail;
+  }
+
+  /** Past the page cache, once it was seen that what comes is not in there. */
+  private async readLong(position: number, size: number): Promise<Uint8Array> {
+    const isDirect = this.isAligned(this.reads.isCold, position, size);
+    const batch = new Batch();
+    this.setDirect(batch, isDirect);
+    const usage = batch.out(RUSAGE_SIZE);
+    const at = batch.length;
+    batch.call('pread', [this.fd, batch.tail(size), size, position]);
+    batch.call('getrusage', [RUSAGE_SELF, usage]);
+    const { results, out, tail } = await this.server.run(batch);
+    const read = results[at] ?? 0;
+    if (read >= 0) {
+      if (!isDirect) this.reads.saw(read, blocksRead(out));
+      return tail;
+    }
+    if (!isDirect || read !== -E.INVAL) throw fileError(-read, this.path);
+    this.canBeDirect = false;
+    return this.readShort(position, size);
   }
 
   async write(position: number, bytes: Uint8Array): Promise<void> {
@@ -54,7 +81,7 @@ export class RemoteFile implements BoxFile {
     { direct }: { readonly direct: boolean },
   ): Promise<void> {
     const bytes = memory.contents.subarray(0, length);
-    const isDirect = direct && this.canBeDirect && position % DIRECT_UNIT === 0 && length % DIRECT_UNIT === 0;
+    const isDirect = this.isAligned(direct, position, length);
     const batch = new Batch();
     const place = batch.bytes(bytes);
     this.setDirect(batch, isDirect);
@@ -66,6 +93,10 @@ export class RemoteFile implements BoxFile {
     if (written < 0 && !(isDirect && written === -E.INVAL)) throw fileError(-written, this.path);
     const done = Math.max(written, 0);
     await this.writeRest(position + done, bytes.subarray(done), isDirect || done > 0);
+  }
+
+  private isAligned(isWanted: boolean, position: number, length: number): boolean {
+    return isWanted && this.canBeDirect && position % DIRECT_UNIT === 0 && length % DIRECT_UNIT === 0;
   }
 
   private async writeBlock(position: number, bytes: Uint8Array): Promise<void> {

@@ -3,7 +3,9 @@ import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { callProgram } from '../../drivers/programs/call-program.ts';
+import { readBytes } from '../read.ts';
 import { localExecution } from '../testing/local-execution.ts';
+import { writeFile as writeContent } from '../write.ts';
 import { RemoteFiles } from './files.ts';
 import { CallServer } from './server.ts';
 
@@ -36,6 +38,37 @@ test('writes, reads and describes a file of several megabytes', async () => {
   await file.close();
   expect((await readFile(path)).equals(whole)).toBe(true);
   expect(files.isBusy).toBe(false);
+});
+
+test.each([
+  ['a disk', tmpdir()],
+  ['memory', '/dev/shm'],
+])('a content that outgrows the page cache comes back as it was, on %s', async (_, parent) => {
+  const folder = await mkdtemp(join(parent, 'svc-files-large-'));
+  const path = join(folder, 'large');
+  try {
+    // Past the part that is cached, and with an end that no disk block has.
+    const whole = Buffer.alloc(21 * 1024 * 1024 + 1_234);
+    for (let at = 0; at < whole.length; at += 65_536)
+      crypto.getRandomValues(whole.subarray(at, at + Math.min(65_536, whole.length - at)));
+    const content = async function* () {
+      for (let at = 0; at < whole.length; at += 300_007) yield whole.subarray(at, at + 300_007);
+    };
+    const lanes = { small: files, large: async () => files };
+    expect(await writeContent(lanes, { path }, content())).toBe(whole.length);
+    expect((await readFile(path)).equals(whole)).toBe(true);
+    // Out of the cache, so that reading goes past it too.
+    await Bun.$`sync ${path}; dd if=${path} iflag=nocache count=0`.quiet();
+    const file = await files.open(path, { read: true, write: true });
+    const parts: Uint8Array[] = [];
+    for await (const part of readBytes(file, { start: 0 })) parts.push(part);
+    expect(Buffer.concat(parts).equals(whole)).toBe(true);
+    await file.write(17 * 1024 * 1024 + 1, new TextEncoder().encode('odd'));
+    expect(Buffer.from(await file.read(17 * 1024 * 1024 + 1, 3)).toString()).toBe('odd');
+    await file.close();
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 test('follows links only when asked, and tells the real path', async () => {

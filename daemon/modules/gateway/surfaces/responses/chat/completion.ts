@@ -11,7 +11,12 @@ export function chunkOf({ choices, ...head }: ChatCompletion): ChatChunk {
   };
 }
 
-function deltaOf({ tool_calls, content, role: _, ...message }: ChatCompletion['choices'][number]['message']): Delta {
+function deltaOf({
+  tool_calls,
+  content,
+  role: _,
+  ...message
+}: ChatCompletion['choices'][number]['message']): Delta {
   return {
     ...message,
     content: typeof content === 'string' ? content : (content ?? []).map(({ text = '' }) => text).join(''),

@@ -1,5 +1,5 @@
-import type { ChatMessage, ChatToolCall } from '../../../wire/chat.ts';
 import { isObject } from '../../../upstream/translate/content.ts';
+import type { ChatMessage, ChatToolCall } from '../../../wire/chat.ts';
 import type { Item } from '../wire.ts';
 import { contentOf, saidIn } from './parts.ts';
 import { openContent } from './sealed.ts';
@@ -45,7 +45,9 @@ function isOfAssistant(item: Item): boolean {
 
 /** Calls of a vendor's own tools, in a conversation that goes on with another provider: their results are in what was said after them. */
 function isHosted(kind: string): boolean {
-  return /^(web_search|file_search|computer|code_interpreter|mcp|local_shell|shell|apply_patch)\w*$/.test(kind);
+  return /^(web_search|file_search|computer|code_interpreter|mcp|local_shell|shell|apply_patch)\w*$/.test(
+    kind,
+  );
 }
 
 function addTo(inTurn: () => Turn, item: Item, field: string): void {
@@ -74,7 +76,9 @@ function addCall(turn: Turn, { call_id: id, name, arguments: given }: Item, fiel
 
 function addThought(turn: Turn, { summary, content, encrypted_content: sealed }: Item): void {
   const parts: readonly unknown[] = [...(summary ?? []), ...(Array.isArray(content) ? content : [])];
-  const text = parts.map((part) => (isObject(part) && typeof part.text === 'string' ? part.text : '')).join('\n');
+  const text = parts
+    .map((part) => (isObject(part) && typeof part.text === 'string' ? part.text : ''))
+    .join('\n');
   if (text !== '') turn.reasoning_content = (turn.reasoning_content ?? '') + text;
   const kept = openContent(sealed);
   if (kept) turn.provider_content = [...(turn.provider_content ?? []), ...kept];
@@ -83,13 +87,21 @@ function addThought(turn: Turn, { summary, content, encrypted_content: sealed }:
 function messageOf(item: Item, field: string): ChatMessage {
   switch (kindOf(item)) {
     case 'message':
-      return { role: item.role ?? 'user', content: contentOf(item.content, `${field}.content`) };
+      return { role: roleOf(item), content: contentOf(item.content, `${field}.content`) };
     case 'function_call_output':
       if (!item.call_id) throw refused(`${field}.call_id`, 'is required');
       return { role: 'tool', tool_call_id: item.call_id, content: contentOf(item.output, `${field}.output`) };
     default:
-      throw refused(`${field}.type`, `an item of the type ${JSON.stringify(item.type)} is not understood by this provider`);
+      throw refused(
+        `${field}.type`,
+        `an item of the type ${JSON.stringify(item.type)} is not understood by this provider`,
+      );
   }
+}
+
+/** Not everybody knows developers; systems are the same thing. */
+function roleOf({ role = 'user' }: Item): NonNullable<Item['role']> {
+  return role === 'developer' ? 'system' : role;
 }
 
 /** A turn of nothing but lost thoughts is no message. */

@@ -1,10 +1,13 @@
-import type { ChatContentPart, ChatMessage } from '../../../wire/chat.ts';
 import { isObject } from '../../../upstream/translate/content.ts';
+import type { ChatContentPart, ChatMessage } from '../../../wire/chat.ts';
 import type { Item } from '../wire.ts';
 import { refused } from './tools.ts';
 
 /** The content of a message in the words of chat completions: text alone where it is nothing else. Errors: UpstreamError naming the part. */
-export function contentOf(content: Item['content'] | Item['output'], field: string): string | ChatContentPart[] {
+export function contentOf(
+  content: Item['content'] | Item['output'],
+  field: string,
+): string | ChatContentPart[] {
   if (!Array.isArray(content)) return content ?? '';
   const parts = content.map((part, i) => partOf(part, `${field}.${i}`));
   return parts.every(({ type }) => type === 'text') ? parts.map(({ text = '' }) => text).join('') : parts;
@@ -42,9 +45,15 @@ function partOf(part: unknown, field: string): ChatContentPart {
   }
 }
 
-function imageOf({ image_url: url, detail }: Readonly<Record<string, unknown>>, field: string): ChatContentPart {
+function imageOf(
+  { image_url: url, detail }: Readonly<Record<string, unknown>>,
+  field: string,
+): ChatContentPart {
   if (typeof url !== 'string' || url === '')
-    throw refused(`${field}.image_url`, 'is required: files of a vendor are not to be had from this provider');
+    throw refused(
+      `${field}.image_url`,
+      'is required: files of a vendor are not to be had from this provider',
+    );
   return { type: 'image_url', image_url: { url, ...(typeof detail === 'string' ? { detail } : {}) } };
 }
 

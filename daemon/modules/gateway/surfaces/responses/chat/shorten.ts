@@ -1,5 +1,5 @@
-import type { ChatMessage } from '../../../wire/chat.ts';
 import { UpstreamError } from '../../../upstream/error.ts';
+import type { ChatMessage } from '../../../wire/chat.ts';
 
 /** Whether a provider refuses a conversation for its length. */
 export function isTooLong(error: unknown): boolean {

@@ -1,6 +1,6 @@
 import { UpstreamError } from '../../../upstream/error.ts';
-import type { ChatRequest, ChatTool } from '../../../wire/chat.ts';
 import { isObject } from '../../../upstream/translate/content.ts';
+import type { ChatRequest, ChatTool } from '../../../wire/chat.ts';
 import type { ResponseRequest } from '../wire.ts';
 
 type Tool = NonNullable<ResponseRequest['tools']>[number];
@@ -53,7 +53,10 @@ function choiceOf(choice: NonNullable<ResponseRequest['tool_choice']>): ChatRequ
     return named;
   }
   if (type === 'allowed_tools') return mode === 'required' ? 'required' : 'auto';
-  throw refused('tool_choice.type', `${JSON.stringify(type)} is not to be had from the provider of this model`);
+  throw refused(
+    'tool_choice.type',
+    `${JSON.stringify(type)} is not to be had from the provider of this model`,
+  );
 }
 
 /** The names that `allowed_tools` leaves; undefined when all are left. */

@@ -1,8 +1,8 @@
 import { newId } from '../../../../../../src/kit/id.ts';
+import { UpstreamError } from '../../../upstream/error.ts';
+import { parseDataUrl } from '../../../upstream/translate/content.ts';
 import type { ChatChunk } from '../../../wire/chat.ts';
 import { usageOf } from '../../../wire/chat-usage.ts';
-import { parseDataUrl } from '../../../upstream/translate/content.ts';
-import { UpstreamError } from '../../../upstream/error.ts';
 import type { Usage } from '../../../wire/usage.ts';
 import { toSeconds } from '../new-response.ts';
 import { toResponseUsage } from '../usage.ts';
@@ -73,7 +73,10 @@ export class ResponseWriter {
   end(): { events: ResponseEvent[]; response: ResponseObject } {
     const { reason } = this;
     if (reason === undefined)
-      throw new UpstreamError('network', 'The provider closed the connection before its answer was complete.');
+      throw new UpstreamError(
+        'network',
+        'The provider closed the connection before its answer was complete.',
+      );
     const cut = CUT_REASONS[reason];
     this.closeAll(cut ? 'incomplete' : 'completed');
     const usage = this.usage ? toResponseUsage(this.usage) : null;
@@ -97,8 +100,16 @@ export class ResponseWriter {
   }
 
   private takeChoice({ delta, finish_reason, logprobs }: Choice): void {
-    const { reasoning_content, reasoning, provider_content, content, refusal, annotations, images, tool_calls } =
-      delta as Delta;
+    const {
+      reasoning_content,
+      reasoning,
+      provider_content,
+      content,
+      refusal,
+      annotations,
+      images,
+      tool_calls,
+    } = delta as Delta;
     const thought = reasoning_content ?? reasoning;
     if (typeof thought === 'string' && thought !== '') this.reasoning().text(thought);
     if (provider_content?.length) this.reasoning().keep(provider_content);

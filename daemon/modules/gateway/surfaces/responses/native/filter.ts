@@ -1,5 +1,5 @@
 import { isObject } from '../../../upstream/translate/content.ts';
-import { isEnd, type Item, type ResponseEvent, type ResponseObject } from '../wire.ts';
+import { type Item, isEnd, type ResponseEvent, type ResponseObject } from '../wire.ts';
 import { asOurs } from './own-fields.ts';
 
 const MARK = Buffer.from('"response"');
@@ -34,7 +34,7 @@ export class NativeFilter {
   passing(lines: Uint8Array): Passing {
     const buffer = Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength);
     this.hold(lines);
-    this.recent = lines;
+    if (buffer.includes(DATA)) this.recent = lines;
     if (buffer.includes(ITEM_DONE)) this.readItems();
     return buffer.includes(MARK) ? this.rewritten(buffer.toString()) : { bytes: lines };
   }
@@ -66,7 +66,8 @@ export class NativeFilter {
 
   private readItems(): void {
     for (const event of this.openEvents())
-      if (event.type === 'response.output_item.done' && isObject(event.item)) this.items.push(event.item as Item);
+      if (event.type === 'response.output_item.done' && isObject(event.item))
+        this.items.push(event.item as Item);
     this.held = [];
     this.heldBytes = 0;
   }

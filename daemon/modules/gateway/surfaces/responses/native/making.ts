@@ -1,11 +1,11 @@
-import { ReadAhead } from '../../../wire/byte-source.ts';
-import type { Usage } from '../../../wire/usage.ts';
-import { WholeLines } from '../../../wire/whole-lines.ts';
-import { EventData } from '../../../upstream/translate/sse.ts';
-import { parsed, isObject } from '../../../upstream/translate/content.ts';
 import type { ByteSource, Upstream } from '../../../upstream/adapter.ts';
 import { UpstreamError } from '../../../upstream/error.ts';
 import { failedCall } from '../../../upstream/open.ts';
+import { isObject, parsed } from '../../../upstream/translate/content.ts';
+import { EventData } from '../../../upstream/translate/sse.ts';
+import { ReadAhead } from '../../../wire/byte-source.ts';
+import type { Usage } from '../../../wire/usage.ts';
+import { WholeLines } from '../../../wire/whole-lines.ts';
 import type { Cut } from '../chat/writer.ts';
 import { bytesOf, type Making, type Step } from '../making.ts';
 import { usageOfResponse } from '../usage.ts';
@@ -76,7 +76,9 @@ export async function untilAnswer(source: ByteSource, { account }: Upstream): Pr
     head.push(value);
     bytes += value.byteLength;
     const events = reader.take(value).map(parsed).filter(isObject);
-    const failure = events.map((event) => failureIn(event, account.name)).find((error) => error !== undefined);
+    const failure = events
+      .map((event) => failureIn(event, account.name))
+      .find((error) => error !== undefined);
     if (failure) {
       await source.cancel();
       throw failure;
@@ -86,15 +88,21 @@ export async function untilAnswer(source: ByteSource, { account }: Upstream): Pr
   return new ReadAhead(head, source);
 }
 
-const BEFORE_ANSWER: ReadonlySet<string> = new Set([LIFECYCLE.created, LIFECYCLE.queued, LIFECYCLE.inProgress]);
+const BEFORE_ANSWER: ReadonlySet<string> = new Set([
+  LIFECYCLE.created,
+  LIFECYCLE.queued,
+  LIFECYCLE.inProgress,
+]);
 
 /** The failure that an event reports: `error`, or a response that failed. */
 function failureIn(event: Readonly<Record<string, unknown>>, provider: string): UpstreamError | undefined {
   const response = event.response as ResponseObject | undefined;
-  const said = event.type === LIFECYCLE.failed ? response?.error : event.type === 'error' ? errorIn(event) : undefined;
+  const said =
+    event.type === LIFECYCLE.failed ? response?.error : event.type === 'error' ? errorIn(event) : undefined;
   if (!said) return undefined;
   const { code, message } = said as { code?: unknown; message?: unknown };
-  const kind = code === 'rate_limit_exceeded' ? 'rate_limit' : code === 'invalid_prompt' ? 'request' : 'server';
+  const kind =
+    code === 'rate_limit_exceeded' ? 'rate_limit' : code === 'invalid_prompt' ? 'request' : 'server';
   return new UpstreamError(kind, `The provider ${provider} failed: ${message ?? 'without a reason'}`, {
     code: typeof code === 'string' ? code : undefined,
   });

@@ -23,10 +23,12 @@ function grow(draft: Draft | undefined, event: ResponseEvent): void {
   const { type, delta } = event;
   if (type === 'response.function_call_arguments.delta') append(draft, 'arguments', delta);
   else if (type === 'response.content_part.added') place(draft, 'content', event.content_index, event.part);
-  else if (type === 'response.reasoning_summary_part.added') place(draft, 'summary', event.summary_index, event.part);
+  else if (type === 'response.reasoning_summary_part.added')
+    place(draft, 'summary', event.summary_index, event.part);
   else if (type === 'response.output_text.delta' || type === 'response.reasoning_text.delta')
     append(partOf(draft, 'content', event.content_index), 'text', delta);
-  else if (type === 'response.refusal.delta') append(partOf(draft, 'content', event.content_index), 'refusal', delta);
+  else if (type === 'response.refusal.delta')
+    append(partOf(draft, 'content', event.content_index), 'refusal', delta);
   else if (type === 'response.reasoning_summary_text.delta')
     append(partOf(draft, 'summary', event.summary_index), 'text', delta);
 }

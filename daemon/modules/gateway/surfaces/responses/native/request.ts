@@ -1,7 +1,7 @@
-import type { RelayRequest } from '../../../upstream/adapter.ts';
 import type { ProviderAccount } from '../../../../providers/index.ts';
-import { isSealed } from '../chat/sealed.ts';
+import type { RelayRequest } from '../../../upstream/adapter.ts';
 import { kindOf } from '../chat/conversation.ts';
+import { isSealed } from '../chat/sealed.ts';
 import type { Item, ResponseRequest } from '../wire.ts';
 
 const SEALED_REASONING = 'reasoning.encrypted_content';
@@ -20,7 +20,9 @@ export function nativeRequestOf(
 ): RelayRequest {
   const { previous_response_id: _, background: __, include, ...rest } = request;
   const input = items.flatMap((item) => itemFor(item, account.name, madeBy) ?? []);
-  const wished = sealsReasoning(request, account) ? [...new Set([...(include ?? []), SEALED_REASONING])] : include;
+  const wished = sealsReasoning(request, account)
+    ? [...new Set([...(include ?? []), SEALED_REASONING])]
+    : include;
   return { ...rest, input, store: false, ...(wished == null ? {} : { include: wished }) };
 }
 

@@ -6,7 +6,7 @@ const REMEMBERED_MS = HOUR_MS;
 const MOST_REMEMBERED = 1000;
 
 /**
- * Which providers of the chat-completions family have Responses of their own. Nobody has to say it: the first request finds out, and a provider
+ * Which models of the chat-completions family have Responses of their own. Nobody has to say it: the first request finds out, and a model
  * without them is asked for chat completions right away during the next hour.
  */
 export class WhoSpeaksIt {
@@ -14,17 +14,21 @@ export class WhoSpeaksIt {
 
   constructor(private readonly clock: Clock) {}
 
-  /** Whether a provider may have them. */
-  maySpeak({ baseUrl }: ProviderAccount): boolean {
-    return (this.silent.get(baseUrl) ?? 0) <= this.clock.now();
+  /** Whether a provider may have them for a model. */
+  maySpeak(account: ProviderAccount, model: string): boolean {
+    return (this.silent.get(nameOf(account, model)) ?? 0) <= this.clock.now();
   }
 
   /** It has answered otherwise, and does answer chat completions. */
-  doesNot({ baseUrl }: ProviderAccount): void {
+  doesNot(account: ProviderAccount, model: string): void {
     const [oldest] = this.silent.keys();
     if (this.silent.size >= MOST_REMEMBERED && oldest !== undefined) this.silent.delete(oldest);
-    this.silent.set(baseUrl, this.clock.now() + REMEMBERED_MS);
+    this.silent.set(nameOf(account, model), this.clock.now() + REMEMBERED_MS);
   }
+}
+
+function nameOf({ baseUrl }: ProviderAccount, model: string): string {
+  return `${baseUrl} ${model}`;
 }
 
 /** The code of a failure that is an answer of another kind, such as a page. */
