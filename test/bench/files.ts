@@ -108,6 +108,7 @@ async function small(
 async function large(report: Report, namespace: Place, docker: Place | undefined): Promise<void> {
   const source = join(namespace.daemon.dataDir, 'source');
   const disk = diskRate(source);
+  const form = await writeForm(source);
   const lines: Line[] = [];
   for (const [name, place] of [
     ['namespace', namespace],
@@ -115,10 +116,9 @@ async function large(report: Report, namespace: Place, docker: Place | undefined
   ] as const) {
     if (!place) continue;
     const multipart = async () => {
-      const form = new FormData();
-      form.append('metadata', JSON.stringify({ path: '/workspace/large' }));
-      form.append('file', Bun.file(source), 'large');
-      await ok(place.daemon.fetch(`/v1/sandbox/${place.id}/files/upload`, { method: 'POST', body: form }));
+      const headers = { 'content-type': form.type };
+      const init = { method: 'POST', headers, body: Bun.file(form.path) };
+      await ok(place.daemon.fetch(`/v1/sandbox/${place.id}/files/upload`, init));
     };
     const up = await transfer(place, multipart);
     const raw = await transfer(place, () => put(place, '/workspace/large', Bun.file(source)));
@@ -147,6 +147,23 @@ async function large(report: Report, namespace: Place, docker: Place | undefined
     ],
   });
   rmSync(source);
+  rmSync(form.path);
+}
+
+/** A body that is ready to be sent: a FormData would first be put together in the memory of the sender, while the clock runs. */
+async function writeForm(source: string): Promise<{ path: string; type: string }> {
+  const path = `${source}.form`;
+  const part = (headers: string) => `--B\r\nContent-Disposition: form-data; ${headers}\r\n\r\n`;
+  const metadata = `${part('name="metadata"')}${JSON.stringify({ path: '/workspace/large' })}\r\n`;
+  const file = Bun.file(path).writer();
+  file.write(`${metadata}${part('name="file"; filename="large"')}`);
+  for await (const bytes of Bun.file(source).stream()) {
+    file.write(bytes);
+    await file.flush();
+  }
+  file.write('\r\n--B--\r\n');
+  await file.end();
+  return { path, type: 'multipart/form-data; boundary=B' };
 }
 
 /** How fast a file is carried, and how much the daemon grows meanwhile. */

@@ -1,4 +1,5 @@
 import { fail, invalid } from '../../../../src/errors/app-error.ts';
+import { limited } from '../../../http/multipart/limited.ts';
 import type { SandboxDriver } from '../drivers/driver.ts';
 import type { LifecycleService } from '../lifecycle/service.ts';
 import { type DownloadRequest, download } from './download.ts';
@@ -12,7 +13,7 @@ import { type Matches, searchContents } from './search.ts';
 import { BOX_ROOT, type BoxUser } from './servers.ts';
 import type { FilesService } from './service.ts';
 import { MAX_DEPTH, removeTree } from './tree.ts';
-import { limited, receiveFiles, type Uploaded, type UploadTarget } from './upload.ts';
+import { receiveFiles, type Uploaded, type UploadTarget } from './upload.ts';
 import { type Found, walk } from './walk.ts';
 import { describeFiles } from './wire.ts';
 import { type Lanes, writeFile } from './write.ts';

@@ -1,6 +1,5 @@
-import { AppError, fail, invalid } from '../../../../src/errors/app-error.ts';
-import { release } from './memory.ts';
-import { boundaryOf, type Part, readMultipart } from './multipart.ts';
+import { AppError, invalid } from '../../../../src/errors/app-error.ts';
+import { boundaryOf, type Part, readMultipart } from '../../../http/multipart/multipart.ts';
 import { checkPath, readMode } from './paths.ts';
 
 /** What is said about a file before its content. */
@@ -45,20 +44,6 @@ export async function receiveFiles(
   }
   if (target || uploaded.length === 0) throw invalid({ field: 'file', description: 'is required' });
   return uploaded;
-}
-
-/** A body as it is, not larger than a limit. Its bytes hold until the next are asked for. Errors: body_too_large. */
-export async function* limited(
-  body: ReadableStream<Uint8Array> | null,
-  limit: number,
-): AsyncGenerator<Uint8Array> {
-  let length = 0;
-  for await (const bytes of body ?? []) {
-    length += bytes.length;
-    if (length > limit) throw fail('body_too_large', { limit });
-    yield bytes;
-    release(bytes);
-  }
 }
 
 async function textOf({ content }: Part): Promise<string> {

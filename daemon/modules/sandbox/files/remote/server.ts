@@ -1,6 +1,6 @@
 import { SECOND_MS } from '../../../../../src/kit/time.ts';
+import { release } from '../../../../http/multipart/memory.ts';
 import type { Execution } from '../../drivers/driver.ts';
-import { release } from '../memory.ts';
 import { AnswerReader } from './answer-reader.ts';
 import { Batch, type Reply } from './batch.ts';
 import { RequestMemory } from './request-memory.ts';

@@ -1,4 +1,4 @@
-import { fail, invalid } from '../../../../src/errors/app-error.ts';
+import { fail, invalid } from '../../../src/errors/app-error.ts';
 import { release } from './memory.ts';
 
 /**

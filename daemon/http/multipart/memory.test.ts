@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
+import { limited } from './limited.ts';
 import { release } from './memory.ts';
 import { readMultipart } from './multipart.ts';
-import { limited } from './upload.ts';
 
 /** A stream that keeps what it gave, to see what becomes of it. */
 function watched(texts: readonly string[]): { stream: ReadableStream<Uint8Array>; given: Uint8Array[] } {
