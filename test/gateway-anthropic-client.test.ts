@@ -100,6 +100,12 @@ describe.each([
   });
 });
 
+test('the stock client lists the models of every provider', async () => {
+  const ids: string[] = [];
+  for await (const { id, type } of client.models.list()) if (type === 'model') ids.push(id);
+  for (const id of ['local/echo', 'openai/gpt-test', 'anthropic/claude-opus-4-8']) expect(ids).toContain(id);
+});
+
 describe('over a provider of its dialect', () => {
   const model = 'anthropic/claude-opus-4-8';
 

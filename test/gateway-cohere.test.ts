@@ -87,6 +87,28 @@ describe('the stock client over Cohere', () => {
     expect(usage.prompt_tokens).toBe(4);
   });
 
+  test('reranks', async () => {
+    const documents = ['a red bird', 'one blue bird', 'two blue fish'];
+    const body = JSON.stringify({
+      model: 'cohere/rerank-v4.0',
+      query: 'blue fish',
+      documents,
+      topN: 2,
+      returnDocuments: true,
+    });
+    const response = await daemon.fetch('/v1/rerank', {
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'application/json' },
+    });
+    const { results, meta } = (await response.json()) as { results: object[]; meta: { billedUnits: object } };
+    expect(results).toEqual([
+      { index: 2, relevanceScore: 1, document: 'two blue fish' },
+      { index: 1, relevanceScore: 0.5, document: 'one blue bird' },
+    ]);
+    expect(meta.billedUnits).toMatchObject({ searchUnits: 1 });
+  });
+
   test('fails as the stock client expects', async () => {
     const ask = (model: string, more: object = {}) =>
       failureOf(

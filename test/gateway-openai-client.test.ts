@@ -66,7 +66,7 @@ describe('the stock client', () => {
   });
 
   test('completes through an upstream, by a name with and without its provider', async () => {
-    for (const model of ['openai/gpt-test', 'gpt-test', 'gpt-not-listed']) {
+    for (const model of ['openai/gpt-test', 'gpt-test', 'openai/gpt-not-listed']) {
       const completion = await client.chat.completions.create({ model, messages: say('one two three') });
       expect(completion.choices[0]?.message.content).toBe('three two one');
       expect(completion.model).toBe(`${model.replace('openai/', '')}-2026-01-01`);

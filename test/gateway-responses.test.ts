@@ -1,19 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import OpenAI, { BadRequestError, ConflictError, NotFoundError } from 'openai';
 import type { Response, ResponseStreamEvent } from 'openai/resources/responses/responses';
-import { startDaemon, type TestDaemon } from './support/daemon.ts';
+import { startDaemon, svcCommand, type TestDaemon } from './support/daemon.ts';
 import { failureOf, PIXEL } from './support/openai-calls.ts';
 import { until } from './support/scene.ts';
 import { TwoTenants } from './support/tenants/two-tenants.ts';
 import { startUpstream, type TestUpstream } from './support/upstream.ts';
+import { startMessagesUpstream, type TestMessagesUpstream } from './support/upstream-anthropic.ts';
 
 let upstream: TestUpstream;
+let messages: TestMessagesUpstream;
 let daemon: TestDaemon;
 let client: OpenAI;
 
 const env = () => ({
   OPENAI_BASE_URL: upstream.url,
   OPENAI_API_KEY: upstream.apiKey,
+  ANTHROPIC_BASE_URL: messages.url,
+  ANTHROPIC_API_KEY: messages.apiKey,
   SVC_PROVIDERS: JSON.stringify({ plain: { base_url: upstream.chatOnlyUrl, api_key: upstream.apiKey } }),
   SVC_GATEWAY_BACKGROUND_RESPONSES: '2',
 });
@@ -22,6 +26,7 @@ const clientOf = ({ url, apiKey }: TestDaemon) =>
 
 beforeAll(async () => {
   upstream = await startUpstream();
+  messages = await startMessagesUpstream();
   daemon = await startDaemon({ env: env() });
   client = clientOf(daemon);
 });
@@ -29,10 +34,15 @@ beforeAll(async () => {
 afterAll(async () => {
   await daemon?.stop();
   await upstream?.stop();
+  await messages?.stop();
 });
 
 /** A provider that has responses of its own, and one that only knows chat completions. */
 const PROVIDERS = ['openai', 'plain'];
+const PLACES: Readonly<Record<string, string>> = {
+  openai: '/v1/responses',
+  plain: '/chat-only/v1/chat/completions',
+};
 const MANY_WORDS = Array.from({ length: 60 }, (_, i) => `word${i}`).join(' ');
 const LOOK_UP = {
   type: 'function' as const,
@@ -65,6 +75,7 @@ describe.each(PROVIDERS)('the stock client and the responses of %s', (provider) 
   test('creates one, comes back to it, and deletes it', async () => {
     const made = await client.responses.create({ model, input: 'one two three', metadata: { team: 'a' } });
     expect(made.output_text).toBe('three two one');
+    expect((await upstream.seen()).lastPath).toBe(PLACES[provider] ?? '');
     expect(made).toMatchObject({
       object: 'response',
       status: 'completed',
@@ -148,6 +159,7 @@ describe.each(PROVIDERS)('the stock client and the responses of %s', (provider) 
     for await (const event of stream) {
       if (event.type === 'response.created') id = event.response.id;
       if (event.type === 'response.output_text.delta') break;
+      expect((await client.responses.retrieve(id)).status).toBe('in_progress');
     }
     await until(async () => ((await upstream.seen()).left > left ? true : undefined));
     const kept = await ended(id);
@@ -232,6 +244,59 @@ describe.each(PROVIDERS)('the stock client and the responses of %s', (provider) 
   });
 });
 
+describe('a provider of another dialect', () => {
+  const model = 'anthropic/claude-sonnet-4-5';
+  const asked = {
+    model,
+    tools: [LOOK_UP],
+    reasoning: { effort: 'high' as const },
+    max_output_tokens: 4096,
+    include: ['reasoning.encrypted_content' as const],
+  };
+
+  test('thinks, calls and goes on with its signatures, kept here or by the caller', async () => {
+    const first = await client.responses.create({ ...asked, input: 'left right' });
+    const kinds = first.output.map(({ type }) => type);
+    expect(kinds).toContain('reasoning');
+    const call = first.output.find(({ type }) => type === 'function_call');
+    if (call?.type !== 'function_call') throw new Error(`no call among ${kinds.join()}`);
+    const result = { type: 'function_call_output' as const, call_id: call.call_id, output: 'found it' };
+    const kept = await client.responses.create({ ...asked, input: [result], previous_response_id: first.id });
+    expect(JSON.stringify((await messages.seen()).lastBody)).toContain('"signature"');
+    const whole = [{ role: 'user' as const, content: 'left right' }, ...first.output, result];
+    const own = await client.responses.create({ ...asked, input: whole as never, store: false });
+    expect(JSON.stringify((await messages.seen()).lastBody)).toContain('"signature"');
+    for (const { status } of [kept, own]) expect(status).toBe('completed');
+  });
+
+  test('streams what it thinks as a summary', async () => {
+    const stream = client.responses.stream({ ...asked, tools: [], input: 'one two' });
+    let thought = '';
+    stream.on('response.reasoning_summary_text.delta', ({ delta }) => {
+      thought += delta;
+    });
+    const final = await stream.finalResponse();
+    const [reasoning] = final.output;
+    expect(reasoning).toMatchObject({
+      type: 'reasoning',
+      summary: [{ type: 'summary_text', text: thought }],
+    });
+    expect(thought).not.toBe('');
+    expect(final.output_text).toBe('two one');
+    expect(final.usage?.output_tokens_details.reasoning_tokens).toBeGreaterThan(0);
+  });
+
+  test('takes over when the first one fails, and goes on from there', async () => {
+    const request = { model: 'openai/broken', input: 'one two' };
+    const headers = { 'x-svc-fallback': model, 'x-svc-retries': '0' };
+    const { data, response } = await client.responses.create(request, { headers }).withResponse();
+    expect(data.output_text).toBe('two one');
+    expect(response.headers.get('x-svc-fallback')).toStartWith('openai/broken');
+    const stream = client.responses.stream({ ...request, previous_response_id: data.id }, { headers });
+    expect((await stream.finalResponse()).output_text).toBe('two one');
+  });
+});
+
 describe.each(PROVIDERS)('responses of %s in the background', (provider) => {
   const model = `${provider}/gpt-test`;
 
@@ -280,6 +345,36 @@ describe.each(PROVIDERS)('responses of %s in the background', (provider) => {
     expect(await client.responses.retrieve(begun.id)).toMatchObject({ status: 'cancelled' });
   });
 
+  test('are made two at a time, as the instance allows; others wait', async () => {
+    const begin = () => client.responses.create({ model: `${provider}/hangs`, input: 'x', background: true });
+    const runs = [await begin(), await begin(), await begin()];
+    const states = async () =>
+      (await Promise.all(runs.map(({ id }) => client.responses.retrieve(id))))
+        .map(({ status }) => status)
+        .join();
+    await until(async () => (await states()) === 'in_progress,in_progress,queued');
+    await client.responses.cancel(runs[0]?.id ?? '');
+    await until(async () => (await states()) === 'cancelled,in_progress,in_progress');
+    for (const { id } of runs) await client.responses.delete(id);
+  });
+
+  test('that wait can be cancelled, and the upstream never hears of them', async () => {
+    const begin = () => client.responses.create({ model: `${provider}/hangs`, input: 'x', background: true });
+    const before = (await upstream.seen()).count;
+    const runs = [await begin(), await begin()];
+    await until(async () => (await upstream.seen()).count === before + 2);
+    const waits = await begin();
+    expect((await client.responses.cancel(waits.id)).status).toBe('cancelled');
+    const events = await eventsOf(await client.responses.retrieve(waits.id, { stream: true }));
+    expect(events.map(({ type }) => type)).toEqual([
+      'response.created',
+      'response.queued',
+      'response.incomplete',
+    ]);
+    for (const { id } of runs) await client.responses.delete(id);
+    expect((await upstream.seen()).count).toBe(before + 2);
+  });
+
   test('say why they failed', async () => {
     const begun = await client.responses.create({
       model: `${provider}/bad-request`,
@@ -292,11 +387,9 @@ describe.each(PROVIDERS)('responses of %s in the background', (provider) => {
   });
 
   test('can be deleted while they are made', async () => {
-    const { left } = await upstream.seen();
+    const { left, count } = await upstream.seen();
     const begun = await client.responses.create({ model: `${provider}/hangs`, input: 'x', background: true });
-    await until(async () =>
-      (await client.responses.retrieve(begun.id)).status === 'in_progress' ? true : undefined,
-    );
+    await until(async () => (await upstream.seen()).count > count);
     await client.responses.delete(begun.id);
     expect(await failureOf(client.responses.retrieve(begun.id))).toBeInstanceOf(NotFoundError);
     await until(async () => ((await upstream.seen()).left > left ? true : undefined));
@@ -406,6 +499,36 @@ describe('the list', () => {
   );
 });
 
+describe('the command line', () => {
+  const svc = async (...words: string[]) => {
+    const at = { SVC_API_URL: daemon.url, SVC_API_KEY: daemon.apiKey };
+    const child = Bun.spawn([...svcCommand(), 'response', ...words], {
+      env: { ...process.env, ...at },
+      stdout: 'pipe',
+      stderr: 'pipe',
+    });
+    const [out, err] = await Promise.all([
+      new globalThis.Response(child.stdout).text(),
+      new globalThis.Response(child.stderr).text(),
+    ]);
+    return { code: await child.exited, out, err };
+  };
+
+  test('lists, shows, ends and removes them', async () => {
+    const made = await client.responses.create({ model: 'local/echo', input: 'one two three' });
+    expect((await svc('list')).out).toContain(`${made.id}\tcompleted\tlocal/echo\t6\t`);
+    const shown = await svc('get', made.id);
+    expect(shown.out).toMatch(/text\s+one two three/);
+    const begun = await client.responses.create({ model: 'plain/hangs', input: 'x', background: true });
+    expect(await svc('cancel', begun.id)).toMatchObject({ code: 0 });
+    expect(JSON.parse((await svc('get', begun.id, '--json')).out).status).toBe('cancelled');
+    expect(await svc('rm', made.id, begun.id)).toMatchObject({ code: 0 });
+    const gone = await svc('get', made.id);
+    expect(gone.code).toBe(5);
+    expect(gone.err).toContain(made.id);
+  }, 30_000);
+});
+
 describe('two tenants', () => {
   let tenants: TwoTenants;
   let owners: OpenAI[];
@@ -457,9 +580,7 @@ describe('kill -9', () => {
       const before = clientOf(killed);
       const done = await before.responses.create({ model: 'plain/gpt-test', input: 'one two' });
       const hangs = await before.responses.create({ model: 'plain/hangs', input: 'x', background: true });
-      await until(async () =>
-        (await before.responses.retrieve(hangs.id)).status === 'in_progress' ? true : undefined,
-      );
+      await until(async () => (await upstream.seen()).lastBody.model === 'hangs');
       const waits = await before.responses.create({
         model: 'plain/gpt-test',
         input: 'three four',
@@ -482,6 +603,34 @@ describe('kill -9', () => {
       expect((await upstream.seen()).count).toBe(count + 1);
     } finally {
       await killed.stop();
+    }
+  }, 60_000);
+});
+
+describe('a stop in the middle', () => {
+  test('what is made in the background then has failed, with what was said', async () => {
+    let stopped = await startDaemon({ env: env() });
+    const { dataDir, apiKey } = stopped;
+    try {
+      const before = clientOf(stopped);
+      const request = {
+        model: 'plain/hangs-midstream',
+        input: MANY_WORDS,
+        background: true,
+        stream: true,
+      } as const;
+      let id = '';
+      for await (const event of await before.responses.create(request)) {
+        if (event.type === 'response.created') id = event.response.id;
+        if (event.type === 'response.output_text.delta') break;
+      }
+      await stopped.stop({ keep: true });
+      stopped = await startDaemon({ env: env(), dataDir, apiKey });
+      const kept = await clientOf(stopped).responses.retrieve(id);
+      expect([kept.status, kept.error?.code]).toEqual(['failed', 'server_error']);
+      expect(kept.output_text).toStartWith('word59');
+    } finally {
+      await stopped.stop();
     }
   }, 60_000);
 });

@@ -13,6 +13,8 @@ setDefaultTimeout(120_000);
 
 /** How many requests are made of every kind together. */
 const REQUESTS = Number(process.env.SVC_TEST_USAGE_REQUESTS ?? 500);
+/** How often the daemon is killed under load. */
+const KILLS = Number(process.env.SVC_TEST_USAGE_KILLS ?? 1);
 const AT_ONCE = 8;
 
 type Logged = Value<typeof LoggedRequest>;
@@ -44,7 +46,11 @@ interface Asked {
 
 const say = (content: string) => [{ role: 'user', content }];
 
-function ask(daemon: Pick<TestDaemon, 'url' | 'apiKey'>, body: object, signal?: AbortSignal): Promise<Response> {
+function ask(
+  daemon: Pick<TestDaemon, 'url' | 'apiKey'>,
+  body: object,
+  signal?: AbortSignal,
+): Promise<Response> {
   return fetch(`${daemon.url}/compat/v1/chat/completions`, {
     method: 'POST',
     headers: { 'x-svc-api-key': daemon.apiKey, 'content-type': 'application/json' },
@@ -63,7 +69,11 @@ async function whole(daemon: TestDaemon, body: object): Promise<Asked> {
 /** Asks for a stream and leaves it after its first piece. */
 async function leave(daemon: TestDaemon): Promise<Asked> {
   const leaving = new AbortController();
-  const response = await ask(daemon, { model: 'openai/hangs-midstream', stream: true, messages: say('a b c d') }, leaving.signal);
+  const response = await ask(
+    daemon,
+    { model: 'openai/hangs-midstream', stream: true, messages: say('a b c d') },
+    leaving.signal,
+  );
   await response.body?.getReader().read();
   leaving.abort();
   return { requestId: response.headers.get('x-request-id') ?? '', at: Date.now() };
@@ -76,7 +86,13 @@ interface Kind {
 
 const KINDS: readonly Kind[] = [
   {
-    expected: { ending: 'completed', status: 200, model: 'openai/gpt-4o', outputTokens: '3', streamed: false },
+    expected: {
+      ending: 'completed',
+      status: 200,
+      model: 'openai/gpt-4o',
+      outputTokens: '3',
+      streamed: false,
+    },
     make: (daemon) => whole(daemon, { model: 'openai/gpt-4o' }),
   },
   {
@@ -90,7 +106,8 @@ const KINDS: readonly Kind[] = [
   { expected: { ending: 'stopped', streamed: true, estimated: true }, make: leave },
   {
     expected: { ending: 'failed', streamed: true },
-    make: (daemon) => whole(daemon, { model: 'openai/fails-midstream', stream: true, messages: say('a b c d e f') }),
+    make: (daemon) =>
+      whole(daemon, { model: 'openai/fails-midstream', stream: true, messages: say('a b c d e f') }),
   },
   {
     expected: { ending: 'failed', status: 504, error: 'upstream_timeout' },
@@ -148,7 +165,11 @@ describe('the log of requests', () => {
     const watched: string[] = [];
     const leaving = new AbortController();
     const watching = (async () => {
-      for await (const { data } of client.stream(usage.WatchRequests, { query: { after: '0' } }, { signal: leaving.signal }))
+      for await (const { data } of client.stream(
+        usage.WatchRequests,
+        { query: { after: '0' } },
+        { signal: leaving.signal },
+      ))
         watched.push((JSON.parse(data) as { requestId: string }).requestId);
     })().catch(() => undefined);
     const kinds = Array.from({ length: REQUESTS }, (_, i) => KINDS[i % KINDS.length] as Kind);
@@ -174,7 +195,9 @@ describe('the log of requests', () => {
   });
 
   test('prices what is known, and never calls the unknown 0', async () => {
-    const { requests = [] } = await client.call(usage.ListRequests, { query: { model: 'openai/gpt-4o', limit: 1 } });
+    const { requests = [] } = await client.call(usage.ListRequests, {
+      query: { model: 'openai/gpt-4o', limit: 1 },
+    });
     const [priced] = requests;
     const dollars = (Number(priced?.inputTokens) * 2.5 + Number(priced?.outputTokens) * 10) / 1e6;
     expect(priced?.costUsd).toBeCloseTo(dollars, 5);
@@ -183,7 +206,10 @@ describe('the log of requests', () => {
     expect(unknown.inputTokens).toBeDefined();
     expect(unknown.costUsd).toBeUndefined();
     const { groups = [] } = await client.call(usage.GetUsage, { query: { groupBy: 'model' } });
-    expect(groups.find(({ group }) => group === 'openai/gpt-unheard-of')).toMatchObject({ unpricedRequests: '1', costUsd: 0 });
+    expect(groups.find(({ group }) => group === 'openai/gpt-unheard-of')).toMatchObject({
+      unpricedRequests: '1',
+      costUsd: 0,
+    });
   });
 
   test('holds nothing of what was said, and no key of a provider', async () => {
@@ -214,27 +240,64 @@ describe('the log of requests', () => {
     expect((await daemon.fetch('/v1/usage/requests/req_nobody')).status).toBe(404);
   });
 
+  const start = (...argv: string[]) =>
+    Bun.spawn([...svcCommand(), ...argv], {
+      env: {
+        PATH: process.env.PATH,
+        HOME: daemon.dataDir,
+        SVC_API_URL: daemon.url,
+        SVC_API_KEY: daemon.apiKey,
+      },
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    });
+
+  test('is followed by the command line, from where its list ends', async () => {
+    const before = await whole(daemon, { model: 'local/echo' });
+    const child = start('logs', '-f', '-n', '1', '--model', 'local/*');
+    let text = '';
+    const reading = (async () => {
+      for await (const piece of child.stdout.pipeThrough(new TextDecoderStream())) text += piece;
+    })();
+    await until(() => text.includes(before.requestId));
+    await whole(daemon, { model: 'openai/gpt-4o' });
+    const after = [
+      await whole(daemon, { model: 'local/echo' }),
+      await whole(daemon, { model: 'local/echo' }),
+    ];
+    await until(() => after.every(({ requestId }) => text.includes(requestId)));
+    child.kill('SIGINT');
+    await reading;
+    const lines = text.trim().split('\n');
+    expect(lines.map((line) => line.split('\t').at(-1))).toEqual(
+      [before, ...after].map(({ requestId }) => requestId),
+    );
+  });
+
   test('is shown by the command line', async () => {
     const svc = async (...argv: string[]) => {
-      const child = Bun.spawn([...svcCommand(), ...argv], {
-        env: { PATH: process.env.PATH, HOME: daemon.dataDir, SVC_API_URL: daemon.url, SVC_API_KEY: daemon.apiKey },
-        stdin: 'ignore',
-        stdout: 'pipe',
-        stderr: 'pipe',
-      });
+      const child = start(...argv);
       const stdout = await new Response(child.stdout).text();
       return { code: await child.exited, stdout };
     };
     const { requestId } = await whole(daemon, { model: 'openai/gpt-4o' });
     const line = (await svc('logs', '-n', '1')).stdout.trim().split('\t');
-    expect([line[1], line[2], line[3], line.at(-1)]).toEqual(['200', 'completed', 'openai/gpt-4o', requestId]);
+    expect([line[1], line[2], line[3], line.at(-1)]).toEqual([
+      '200',
+      'completed',
+      'openai/gpt-4o',
+      requestId,
+    ]);
     expect((await svc('logs', '--status', '404', '--json', '-n', '1')).stdout).toContain('"model_not_found"');
     expect((await svc('logs', 'show', requestId)).stdout).toContain('asked for\topenai/gpt-4o');
     expect(JSON.parse((await svc('logs', 'show', requestId, '--json')).stdout)).toMatchObject({ requestId });
     expect((await svc('logs', 'show', 'req_nobody')).code).toBe(5);
     expect((await svc('logs', 'export', '--ending', 'refused')).stdout.split('\n').length).toBeGreaterThan(1);
     expect((await svc('usage', '--by', 'model')).stdout).toMatch(/^openai\/gpt-4o\t\d+\t0\t/m);
-    expect((await svc('budget', 'set', 'tenant', '--day', '100', '--total', '1000', '--json')).stdout).toContain('"limitUsd": 100');
+    expect(
+      (await svc('budget', 'set', 'tenant', '--day', '100', '--total', '1000', '--json')).stdout,
+    ).toContain('"limitUsd": 100');
     expect((await svc('budget', 'list')).stdout).toMatch(/^tenant\tday\t100\t[\d.e-]+\t0\t/);
     expect((await svc('budget', 'rm', 'tenant')).code).toBe(0);
     expect((await svc('budget', 'rm', 'tenant')).code).toBe(5);
@@ -270,6 +333,43 @@ describe('a budget', () => {
       expect(budget?.day?.reservedUsd).toBe(0);
       const { total } = await client.call(usage.GetUsage);
       expect(budget?.day?.spentUsd).toBeCloseTo(total?.costUsd ?? 0, 6);
+    } finally {
+      await daemon.stop();
+    }
+  });
+});
+
+describe('callers that leave', () => {
+  test('at any moment are in the log once, and hold no money back', async () => {
+    const daemon = await startDaemon({ env: settings() });
+    try {
+      const client = clientOf(daemon);
+      await client.call(budgets.SetBudget, { params: { subject: 'tenant' }, body: { totalUsd: 1000 } });
+      const models = [
+        'openai/gpt-4o',
+        'openai/hangs',
+        'openai/trickles',
+        'openai/hangs-midstream',
+        'local/echo',
+      ];
+      const leavers = Array.from({ length: 200 }, (_, i) => i);
+      await inCrowd(leavers, async (i) => {
+        const leaving = new AbortController();
+        const timer = setTimeout(() => leaving.abort(), (i * 7) % 60);
+        const body = { model: models[i % models.length], stream: i % 3 > 0 };
+        await ask(daemon, body, leaving.signal)
+          .then((response) => response.text())
+          .catch(() => undefined);
+        clearTimeout(timer);
+      });
+      const budget = await until(async () => {
+        const { budgets: [one] = [] } = await client.call(budgets.ListBudgets);
+        return one?.total?.reservedUsd === 0 && one;
+      });
+      await expectBalanced(client);
+      const { total } = await client.call(usage.GetUsage);
+      expect(budget.total?.spentUsd).toBeCloseTo(total?.costUsd ?? 0, 6);
+      expect(Number(total?.stopped)).toBeGreaterThan(0);
     } finally {
       await daemon.stop();
     }
@@ -320,46 +420,60 @@ describe('a limit', () => {
   });
 });
 
+/** Kills a daemon among requests. Answers the ids of those that were answered a second before. */
+async function killUnderLoad(daemon: TestDaemon): Promise<string[]> {
+  const answered: Asked[] = [];
+  const crowd = Array.from({ length: AT_ONCE }, async (_, i) => {
+    for (;;) answered.push(await whole(daemon, { model: 'openai/gpt-4o', stream: i % 2 === 0 }));
+  }).map((work) => work.catch(() => undefined));
+  await until(() => answered.length > 100);
+  await Bun.sleep(1000 + Math.random() * 500);
+  const killedAt = Date.now();
+  await daemon.kill9();
+  await Promise.all(crowd);
+  return answered.filter(({ at }) => at < killedAt - 1000).map(({ requestId }) => requestId);
+}
+
 describe('an end', () => {
-  test('without warning: the sums are the log, and what was answered a second before is in it once', async () => {
-    const daemon = await startDaemon({ env: settings() });
-    const answered: Asked[] = [];
-    const spend = { params: { subject: 'tenant' }, body: { totalUsd: 100 } };
-    await clientOf(daemon).call(budgets.SetBudget, spend);
-    const crowd = Array.from({ length: AT_ONCE }, async (_, i) => {
-      for (;;) answered.push(await whole(daemon, { model: 'openai/gpt-4o', stream: i % 2 === 0 }));
-    }).map((work) => work.catch(() => undefined));
-    await until(() => answered.length > 100);
-    await Bun.sleep(1500);
-    const killedAt = Date.now();
-    await daemon.kill9();
-    await Promise.all(crowd);
-    const again = await startDaemon({ env: settings(), dataDir: daemon.dataDir, apiKey: daemon.apiKey });
-    try {
-      const client = clientOf(again);
-      const log = await exported(client);
-      const ids = new Set(log.map(({ requestId }) => requestId));
-      expect(ids.size).toBe(log.length);
-      const lost = answered.filter(({ requestId, at }) => at < killedAt - 1000 && !ids.has(requestId));
-      expect(lost).toEqual([]);
-      await expectBalanced(client);
-      const { budgets: [budget] = [] } = await client.call(budgets.ListBudgets);
-      const { total } = await client.call(usage.GetUsage);
-      expect(budget?.total?.spentUsd).toBeCloseTo(total?.costUsd ?? 0, 6);
-      await whole(again, { model: 'openai/gpt-4o' });
-      await expectBalanced(client);
-    } finally {
-      await again.stop();
-      rmSync(daemon.dataDir, { recursive: true, force: true });
-    }
-  });
+  test(
+    `without warning, ${KILLS} times: the sums are the log, and what was answered a second before is in it once`,
+    async () => {
+      let daemon = await startDaemon({ env: settings() });
+      const { dataDir, apiKey } = daemon;
+      const kept: string[] = [];
+      try {
+        const limit = { params: { subject: 'tenant' }, body: { totalUsd: 100 } };
+        await clientOf(daemon).call(budgets.SetBudget, limit);
+        for (let kill = 0; kill < KILLS; kill++) {
+          kept.push(...(await killUnderLoad(daemon)));
+          daemon = await startDaemon({ env: settings(), dataDir, apiKey });
+          const client = clientOf(daemon);
+          const ids = (await exported(client)).map(({ requestId = '' }) => requestId);
+          expect(new Set(ids).size).toBe(ids.length);
+          expect(new Set(kept).difference(new Set(ids))).toEqual(new Set());
+          await expectBalanced(client);
+          const { budgets: [budget] = [] } = await client.call(budgets.ListBudgets);
+          const { total } = await client.call(usage.GetUsage);
+          expect(budget?.total?.spentUsd).toBeCloseTo(total?.costUsd ?? 0, 6);
+        }
+      } finally {
+        await daemon.stop();
+        rmSync(dataDir, { recursive: true, force: true });
+      }
+    },
+    60_000 + KILLS * 10_000,
+  );
 
   test('by a stop: all is in the log, also what the stop has cut off', async () => {
     const env = { ...settings(), SVC_SERVER_STOP_TIMEOUT: '200ms' };
     const daemon = await startDaemon({ env });
     const asked: string[] = [];
     for (let i = 0; i < 20; i++) asked.push((await whole(daemon, { model: 'openai/gpt-4o' })).requestId);
-    const open = await ask(daemon, { model: 'openai/hangs-midstream', stream: true, messages: say('a b c d') });
+    const open = await ask(daemon, {
+      model: 'openai/hangs-midstream',
+      stream: true,
+      messages: say('a b c d'),
+    });
     await open.body?.getReader().read();
     asked.push(open.headers.get('x-request-id') ?? '');
     await daemon.stop({ keep: true });
@@ -396,10 +510,14 @@ describe('two tenants', () => {
       ] as const) {
         expect((await exported(client)).map((one) => one.requestId)).toEqual([mine]);
         expect((await client.call(usage.GetUsage)).total?.requests).toBe('1');
-        expect(client.call(usage.GetRequest, { params: { requestId: foreign } })).rejects.toThrow('There is no request');
+        expect(client.call(usage.GetRequest, { params: { requestId: foreign } })).rejects.toThrow(
+          'There is no request',
+        );
       }
       expect((await theirs.call(budgets.ListBudgets)).budgets).toEqual([]);
-      expect(theirs.call(budgets.DeleteBudget, { params: { subject: 'tenant' } })).rejects.toThrow('There is no budget');
+      expect(theirs.call(budgets.DeleteBudget, { params: { subject: 'tenant' } })).rejects.toThrow(
+        'There is no budget',
+      );
     } finally {
       await tenants.stop();
     }

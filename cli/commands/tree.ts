@@ -353,6 +353,18 @@ export const tree: Branch = {
         test: { summary: 'Send a test span', load: async () => (await import('./otlp/test.ts')).test },
       },
     },
+    response: {
+      summary: 'See the responses that are kept, and end those in the background',
+      commands: {
+        list: { summary: 'List the responses', load: async () => (await import('./response/list.ts')).list },
+        get: { summary: 'Show a response', load: async () => (await import('./response/get.ts')).get },
+        cancel: {
+          summary: 'End responses that are made in the background',
+          load: async () => (await import('./response/cancel.ts')).cancel,
+        },
+        rm: { summary: 'Remove responses', load: async () => (await import('./response/remove.ts')).remove },
+      },
+    },
     snapshot: {
       summary: 'Keep the files of sandboxes, to start others from',
       commands: {

@@ -186,6 +186,9 @@ export const SETTINGS = {
     'Most responses of one tenant that are made in the background at once; others wait',
     { minimum: 1, maximum: 1000 },
   ),
+  'gateway.log_max_requests': setting('integer', 5_000_000, 'Most requests that are kept in that log', {
+    minimum: 1000,
+  }),
   'gateway.rate_limit.enabled': setting('boolean', false, 'Counts requests to models'),
   'gateway.rate_limit.requests_per_minute': setting('integer', 500, 'How fast a bucket of requests fills', {
     minimum: 1,
@@ -249,7 +252,17 @@ export const SETTINGS = {
   'features.enable_request_logging': setting('boolean', true, 'The log of requests to models'),
   'features.enable_health_checks': setting('boolean', true, 'Watching how providers answer'),
   'features.enable_agents': setting('boolean', true, 'Agents'),
-  providers: setting('object', {}, 'Model providers by name: {base_url, api_key, models}', { secret: true }),
+  providers: setting(
+    'object',
+    {},
+    'Model providers by name: {base_url, api_key or keys, models, settings, dialect}',
+    { secret: true },
+  ),
+  'gateway.share_providers': setting(
+    'boolean',
+    true,
+    'Lets organizations other than the instance’s own call its providers of svc.yaml and the environment, with their keys',
+  ),
   'providers.openai.api_key': setting('string', '', 'Key of the chat-completions upstream', {
     secret: true,
     env: ['OPENAI_API_KEY'],

@@ -54,6 +54,7 @@ function compatError(error: AppError): object {
 }
 
 function saidBy({ code, data: { said } }: AppError): { type?: string; code?: string; param?: string } {
+  if (code === 'model_not_found') return { param: 'model' };
   if (code === 'budget_spent') return { type: 'insufficient_quota', code: 'insufficient_quota' };
   return typeof said === 'object' && said !== null ? said : {};
 }

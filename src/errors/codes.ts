@@ -49,6 +49,8 @@ function entry<Data>(
   return { ...kind, message, hint };
 }
 
+const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
 type Id = { id: string };
 type Text = { message: string };
 type Path = { path: string };
@@ -95,6 +97,7 @@ export const CODES = {
     () => 'It stands in the log of the instance; send it in the header x-svc-setup-token.',
   ),
   forbidden: entry(forbidden, ({ need }: { need: string }) => `This needs the role ${need}.`),
+  instance_only: entry(forbidden, () => 'This is for the organization that the instance itself belongs to.'),
   cross_origin: entry(forbidden, () => 'The request comes from another origin.'),
   misdirected: entry(
     { http: 421, rpc: 9, exit: EXIT.error },
@@ -191,6 +194,12 @@ export const CODES = {
     ({ name }: { name: string }) => `There is no provider ${JSON.stringify(name)} here.`,
     () => 'List those that are set up: svc provider list; those that are known: svc provider catalog',
   ),
+  feature_off: entry(
+    forbidden,
+    ({ what }: { name: string; what: string }) =>
+      `${what[0]?.toUpperCase()}${what.slice(1)} is off for this tenant.`,
+    ({ name }) => `An admin turns it on: svc gateway config set features ${snake(name)}=true`,
+  ),
   not_offered: entry(
     invalid,
     ({ provider, surface, model }: { provider: string; surface: string; model: string }) =>
@@ -255,7 +264,8 @@ export const CODES = {
   ),
   budget_spent: entry(
     exhausted,
-    ({ message }: Text & { retryAfterSeconds?: number; headers?: Readonly<Record<string, string>> }) => message,
+    ({ message }: Text & { retryAfterSeconds?: number; headers?: Readonly<Record<string, string>> }) =>
+      message,
     () => 'See what was spent: svc usage; change the budget: svc budget set',
   ),
   guardrail_blocked: entry(

@@ -1,3 +1,4 @@
+import { testUpstream } from '../../daemon/modules/gateway/testing/upstream.ts';
 import { ConverseReader } from '../../daemon/modules/gateway/upstream/bedrock/reader.ts';
 import { overFrames } from '../../daemon/modules/gateway/upstream/bedrock/stream.ts';
 import { CohereReader } from '../../daemon/modules/gateway/upstream/cohere/reader.ts';
@@ -8,7 +9,6 @@ import {
   overEvents,
   streamedChat,
 } from '../../daemon/modules/gateway/upstream/translate/stream.ts';
-import { testUpstream } from '../../daemon/testing/upstream.ts';
 import { frame } from '../support/aws-event-stream.ts';
 import { median } from './kit/quantile.ts';
 import { atMost, type Line, Report } from './kit/report.ts';

@@ -1,13 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { migrations } from '../../migrations/index.ts';
-import { systemClock } from '../../src/kit/time.ts';
 import { Config } from '../../daemon/config/config.ts';
 import { openDatabase } from '../../daemon/db/open.ts';
 import { silentLog } from '../../daemon/log/log.ts';
-import { RequestBudgets } from '../../daemon/modules/gateway/budgets/request-budgets.ts';
 import { Account } from '../../daemon/modules/gateway/budgets/account.ts';
+import { RequestBudgets } from '../../daemon/modules/gateway/budgets/request-budgets.ts';
 import { RequestLedger } from '../../daemon/modules/gateway/ledger/ledger.ts';
 import { recordOf } from '../../daemon/modules/gateway/ledger/testing.ts';
 import { TotalsStore } from '../../daemon/modules/gateway/ledger/totals-store.ts';
@@ -16,6 +14,8 @@ import type { ModelCall } from '../../daemon/modules/gateway/pipeline/call.ts';
 import { PriceBook } from '../../daemon/modules/gateway/prices/price-book.ts';
 import { loadDataset } from '../../daemon/modules/providers/index.ts';
 import type { RuntimeConfigValue } from '../../daemon/modules/settings/index.ts';
+import { migrations } from '../../migrations/index.ts';
+import { systemClock } from '../../src/kit/time.ts';
 import { quantile } from './kit/quantile.ts';
 import { atLeast, atMost, digits, type Goal, type Line, Report } from './kit/report.ts';
 import { sizeFromEnv } from './kit/setting.ts';
@@ -72,9 +72,17 @@ async function benchHotPath(report: Report): Promise<void> {
   const costs: ReadonlyArray<readonly [string, number, number]> = [
     ['limit', microseconds(() => limits.admit(call)), 10],
     ['price', microseconds(() => prices.cost('openai/gpt-4o', usage)), 5],
-    ['price by the library', microseconds(() => dataset.costOf('openai', 'gpt-4o', library), CALLS / 50), Number.NaN],
+    [
+      'price by the library',
+      microseconds(() => dataset.costOf('openai', 'gpt-4o', library), CALLS / 50),
+      Number.NaN,
+    ],
     ['reserve and settle, no budget', without, 1],
-    ['reserve and settle, 1 kB of prompt', microseconds(() => budgets.reserve(caller, 'openai/gpt-4o', request)?.settle(1)), 20],
+    [
+      'reserve and settle, 1 kB of prompt',
+      microseconds(() => budgets.reserve(caller, 'openai/gpt-4o', request)?.settle(1)),
+      20,
+    ],
   ];
   report.table({
     title: 'on the way of a request',
@@ -111,9 +119,14 @@ async function benchWriting(report: Report): Promise<void> {
     lines: [
       { what: 'nothing to write', cells: ['-', ...shown(idle), '-'] },
       line('all at once', burst, [atLeast(burst.perSecond, 10_000, '/s')]),
-      line(`${RATE} a second`, steady, [atMost(quantile(steady.late, 0.99) - quantile(idle, 0.99), 5, 'ms over nothing')]),
+      line(`${RATE} a second`, steady, [
+        atMost(quantile(steady.late, 0.99) - quantile(idle, 0.99), 5, 'ms over nothing'),
+      ]),
     ],
-    notes: ['late: milliseconds by which a timer of 1 ms was late while they were written', 'lost: records that are in the sums and not in the log'],
+    notes: [
+      'late: milliseconds by which a timer of 1 ms was late while they were written',
+      'lost: records that are in the sums and not in the log',
+    ],
   });
 }
 
@@ -127,7 +140,11 @@ async function written(work: (ledger: RequestLedger) => Promise<number>): Promis
   const dir = mkdtempSync(join(tmpdir(), 'svc-bench-ledger-'));
   const db = openDatabase(join(dir, 'svc.db'), migrations);
   const config = new Config({ flags: { 'data.dir': dir } });
-  const ledger = new RequestLedger({ config, clock: systemClock, log: silentLog }, new TotalsStore(db), settings);
+  const ledger = new RequestLedger(
+    { config, clock: systemClock, log: silentLog },
+    new TotalsStore(db),
+    settings,
+  );
   ledger.start();
   try {
     let count = 0;

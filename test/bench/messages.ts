@@ -2,17 +2,18 @@ import Anthropic from '@anthropic-ai/sdk';
 import { EventWriter } from '../../daemon/modules/gateway/surfaces/messages/event-writer.ts';
 import { bytesOf } from '../../daemon/modules/gateway/surfaces/messages/stream-body.ts';
 import { UsageWatch } from '../../daemon/modules/gateway/surfaces/messages/usage-watch.ts';
+import { testUpstream } from '../../daemon/modules/gateway/testing/upstream.ts';
 import { MessagesReader } from '../../daemon/modules/gateway/upstream/anthropic/reader.ts';
 import { parseJson } from '../../daemon/modules/gateway/upstream/translate/answer.ts';
 import { overEvents, streamedChat } from '../../daemon/modules/gateway/upstream/translate/stream.ts';
 import type { ChatChunk } from '../../daemon/modules/gateway/wire/chat.ts';
 import { relay } from '../../daemon/modules/gateway/wire/relay.ts';
-import { testUpstream } from '../../daemon/testing/upstream.ts';
 import { median } from './kit/quantile.ts';
 
 const WORDS = Number(process.env.BENCH_WORDS ?? 2000);
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 15);
-const WARM_UP = 3;
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 60);
+/** Enough for the runtime to have compiled what is hot. */
+const WARM_UP = 20;
 
 const words = Array.from({ length: WORDS }, (_, place) => `word${place} `);
 const usage = { input_tokens: 9, output_tokens: WORDS };

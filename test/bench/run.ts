@@ -21,6 +21,8 @@ const BENCHMARKS = [
   'edge',
   'gateway',
   'messages',
+  'responses',
+  'surfaces',
   'settings',
   'providers',
   'ledger',

@@ -8,6 +8,8 @@ import { SURFACES_KEY, type SurfacesSeen } from './upstream-surfaces.ts';
 export interface SurfacesScene {
   readonly daemon: TestDaemon;
   readonly client: OpenAI;
+  /** The address of the fake. */
+  readonly upstream: string;
   seen(): Promise<SurfacesSeen>;
   /** A POST of JSON with the key of the native API; answers the status, the body and the headers. */
   post(path: string, body: unknown): Promise<{ status: number; body: unknown; headers: Headers }>;
@@ -27,11 +29,15 @@ export async function startSurfaces(): Promise<SurfacesScene> {
   return {
     daemon,
     client: new OpenAI({ baseURL: `${daemon.url}/compat/v1`, apiKey: daemon.apiKey, maxRetries: 0 }),
+    upstream: upstream.origin,
     seen: async () => (await upstream.seen()) as unknown as SurfacesSeen,
     async post(path, body) {
       const headers = { 'content-type': 'application/json', authorization: `Bearer ${daemon.apiKey}` };
       const init = { method: 'POST', body: JSON.stringify(body) };
-      const response = await daemon.fetch(path, { ...init, headers: path.startsWith('/compat') ? headers : { 'content-type': 'application/json' } });
+      const response = await daemon.fetch(path, {
+        ...init,
+        headers: path.startsWith('/compat') ? headers : { 'content-type': 'application/json' },
+      });
       return { status: response.status, body: await response.json(), headers: response.headers };
     },
     async stop() {

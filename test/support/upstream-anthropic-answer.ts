@@ -116,7 +116,7 @@ function blocksFor(request: FakeMessagesRequest): FakeBlock[] {
       ...thoughts,
       {
         type: 'text',
-        text: JSON.stringify(valueOf(request.output_config.format.schema, words)),
+        text: JSON.stringify(sampleOf(request.output_config.format.schema, words)),
         citations: null,
       },
     ];
@@ -149,24 +149,26 @@ function callsFor(request: FakeMessagesRequest, words: readonly string[]): FakeB
       type: 'tool_use',
       id: `toolu_${messages.length}_${i}`,
       name,
-      input: valueOf(input_schema ?? {}, words),
+      input: sampleOf(input_schema ?? {}, words),
       caller: CALLER,
     }));
 }
 
 /** A value of a schema, made of the words; an object without declared fields gets the field `text`. */
-function valueOf(schema: Json, words: readonly string[]): unknown {
+function sampleOf(schema: Json, words: readonly string[]): unknown {
   const { type, properties, items } = schema as {
     type?: string;
     properties?: Record<string, Json>;
     items?: Json;
   };
-  if (type === 'array') return words.map((word) => valueOf(items ?? {}, [word]));
+  if (type === 'array') return words.map((word) => sampleOf(items ?? {}, [word]));
   if (type === 'number' || type === 'integer') return words.length;
   if (type === 'boolean') return words.length > 0;
   if (type !== 'object') return words.join(' ');
   if (!properties) return { text: words.join(' ') };
-  return Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, valueOf(inner, words)]));
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, inner]) => [name, sampleOf(inner, words)]),
+  );
 }
 
 function searched(words: readonly string[]): FakeBlock[] {

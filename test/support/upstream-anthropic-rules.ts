@@ -103,7 +103,7 @@ function checkFields(body: Json, version: string): void {
   if (temperature !== undefined && !(typeof temperature === 'number' && temperature >= 0 && temperature <= 1))
     throw new Refusal('temperature: range: 0..1');
   if (Array.isArray(body.system))
-    body.system.forEach((block, i) => readBlock(block, `system.${i}`, ['text']));
+    for (const [i, block] of body.system.entries()) readBlock(block, `system.${i}`, ['text']);
   for (const stop of (body.stop_sequences ?? []) as string[])
     if (stop.trim() === '')
       throw new Refusal('stop_sequences: each stop sequence must contain non-whitespace');

@@ -44,7 +44,7 @@ const PAGE = 4;
 
 /** Starts a provider of the Messages dialect on a free port, in its own process, speaking the real wire format. */
 export async function startMessagesUpstream(): Promise<TestMessagesUpstream> {
-  const child = Bun.spawn([process.execPath, 'run', import.meta.path], { stdout: 'pipe', stderr: 'inherit' });
+  const child = Bun.spawn([process.execPath, 'run', import.meta.path], { stdout: 'pipe', stderr: 'ignore' });
   const line = await child.stdout.getReader().read();
   const [port, resetPort] = new TextDecoder().decode(line.value).trim().split(' ');
   const origin = `http://127.0.0.1:${port}`;

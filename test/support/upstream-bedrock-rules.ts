@@ -32,6 +32,7 @@ export function complaintOf(ask: BedrockAsk, model: string): void {
       throw new BedrockRefusal('A conversation must alternate between user and assistant roles.');
     if (content.length === 0) throw new BedrockRefusal('The content field is empty.');
     for (const block of content) checkBlock(block);
+    if (model.includes('mistral.')) for (const block of content) checkMistral(block);
     checkResults(ask, place);
   }
   const last = ask.messages.at(-1);
@@ -63,6 +64,12 @@ function checkBlock(block: BedrockBlock): void {
   if (thought && thought.signature !== thoughtSignature(thought.text))
     throw new BedrockRefusal('Invalid signature in thinking block');
   for (const inner of block.toolResult?.content ?? []) checkBlock(inner);
+}
+
+function checkMistral({ toolUse, toolResult }: BedrockBlock): void {
+  const id = toolUse?.toolUseId ?? toolResult?.toolUseId ?? 'abcdef123';
+  if (!/^[a-zA-Z0-9]{9}$/.test(id))
+    throw new BedrockRefusal('Tool call id has to be defined in 9 letters and digits.');
 }
 
 function checkResults({ messages, toolConfig }: BedrockAsk, place: number): void {

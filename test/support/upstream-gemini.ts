@@ -22,11 +22,14 @@ export interface TestGemini extends FakeProvider {
   readonly project: string;
   readonly location: string;
   readonly serviceAccount: string;
+  /** What `gcloud auth application-default login` writes. */
+  readonly user: string;
 }
 
 const API_KEY = 'AIzaTestKey-0123456789';
 const PROJECT = 'test-project';
 const LOCATION = 'europe-west4';
+const REFRESH_TOKEN = '1//refresh';
 const EMAIL = 'svc@test-project.iam.gserviceaccount.com';
 
 /** Starts one on a free port. */
@@ -51,6 +54,13 @@ export async function startGemini(): Promise<TestGemini> {
     project: PROJECT,
     location: LOCATION,
     serviceAccount,
+    user: JSON.stringify({
+      type: 'authorized_user',
+      client_id: 'id',
+      client_secret: 'secret',
+      refresh_token: REFRESH_TOKEN,
+      token_uri: `${fake.origin}/token`,
+    }),
   };
 }
 
@@ -121,6 +131,8 @@ function token(call: FakeCall): Response {
   const claims = JSON.parse(Buffer.from(body, 'base64url').toString() || '{}');
   const bad = (error_description: string) =>
     Response.json({ error: 'invalid_grant', error_description }, { status: 400 });
+  if (form.get('grant_type') === 'refresh_token')
+    return form.get('refresh_token') === REFRESH_TOKEN ? give('user') : bad('Token has been revoked.');
   if (form.get('grant_type') !== 'urn:ietf:params:oauth:grant-type:jwt-bearer') return bad('grant_type');
   const isSigned = trusted.some((pem) =>
     createVerify('RSA-SHA256').update(`${head}.${body}`).verify(pem, Buffer.from(signature, 'base64url')),
@@ -129,8 +141,12 @@ function token(call: FakeCall): Response {
   if (claims.iss !== EMAIL || claims.aud !== call.url.href) return bad('Invalid JWT: iss or aud.');
   if (claims.exp - claims.iat > 3600 || claims.exp < Date.now() / 1000) return bad('Invalid JWT: exp.');
   if (!String(claims.scope).includes('cloud-platform')) return bad('Invalid scope.');
+  return give(signature);
+}
+
+function give(seed: string): Response {
   seen.tokens++;
-  const access_token = `ya29.${createHash('sha256').update(signature).digest('hex')}`;
+  const access_token = `ya29.${createHash('sha256').update(seed).digest('hex')}`;
   given.add(access_token);
   return Response.json({ access_token, expires_in: 3599, token_type: 'Bearer' });
 }

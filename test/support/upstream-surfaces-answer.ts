@@ -4,7 +4,9 @@ import { crc32, deflateSync } from 'node:zlib';
 /** A vector that only the text gives: numbers from -1 to 1 that 32-bit floats hold exactly. */
 export function vectorOf(text: string, dimensions = 8): number[] {
   return Array.from({ length: dimensions }, (_, place) => {
-    const digest = createHash('sha256').update(`${Math.floor(place / 32)} ${text}`).digest();
+    const digest = createHash('sha256')
+      .update(`${Math.floor(place / 32)} ${text}`)
+      .digest();
     return ((digest[place % 32] ?? 0) - 128) / 128;
   });
 }
@@ -17,7 +19,10 @@ export function packed(vector: readonly number[]): string {
 /** A picture of one color that only the seed gives. */
 export function pngOf(seed: string | Uint8Array, side = 16): Buffer<ArrayBuffer> {
   const [red = 0, green = 0, blue = 0] = createHash('sha256').update(seed).digest();
-  const row = Buffer.concat([Buffer.from([0]), ...Array.from({ length: side }, () => Buffer.from([red, green, blue]))]);
+  const row = Buffer.concat([
+    Buffer.from([0]),
+    ...Array.from({ length: side }, () => Buffer.from([red, green, blue])),
+  ]);
   const size = Buffer.alloc(8);
   size.writeUInt32BE(side, 0);
   size.writeUInt32BE(side, 4);

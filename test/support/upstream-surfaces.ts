@@ -1,7 +1,7 @@
-import { FakeRequestError, fieldsOf, type FormSeen } from './upstream-form.ts';
-import { completionEvents, type FakeRequest, wholeCompletion } from './upstream-answer.ts';
-import { heardIn, packed, pngOf, vectorOf, wavOf } from './upstream-surfaces-answer.ts';
 import { inPieces } from './fake-provider.ts';
+import { completionEvents, type FakeRequest, wholeCompletion } from './upstream-answer.ts';
+import { FakeRequestError, type FormSeen, fieldsOf } from './upstream-form.ts';
+import { heardIn, packed, pngOf, vectorOf, wavOf } from './upstream-surfaces-answer.ts';
 
 /** The key that this upstream wants. */
 export const SURFACES_KEY = 'sk-test-surfaces-0123456789';
@@ -28,8 +28,10 @@ type Json = Record<string, unknown>;
 async function answer(request: Request): Promise<Response> {
   const { pathname } = new URL(request.url);
   if (pathname === '/seen') return Response.json(seen);
-  if (request.headers.get('authorization') !== `Bearer ${SURFACES_KEY}`) return refusal(401, 'no key', 'invalid_api_key');
-  if (pathname === '/v1/models') return Response.json({ object: 'list', data: MODELS.map((id) => ({ id, created: 1 })) });
+  if (request.headers.get('authorization') !== `Bearer ${SURFACES_KEY}`)
+    return refusal(401, 'no key', 'invalid_api_key');
+  if (pathname === '/v1/models')
+    return Response.json({ object: 'list', data: MODELS.map((id) => ({ id, created: 1 })) });
   seen.count++;
   seen.lastPath = pathname;
   seen.lastType = request.headers.get('content-type') ?? '';
@@ -39,21 +41,36 @@ async function answer(request: Request): Promise<Response> {
     if (form) {
       const fields = await fieldsOf(request);
       seen.lastForm = fields.list;
+      if (fields.texts.model?.startsWith('limited')) return limited();
       return await form(fields, request.signal);
     }
     const body = (await request.json()) as Json;
     seen.lastBody = body;
-    if (body.model === 'page') return new Response('<h1>Hi</h1>', { headers: { 'content-type': 'text/html' } });
-    if (body.model === 'limited') return refusal(429, 'slow down', 'rate_limit_exceeded', undefined, { 'retry-after': '7' });
+    if (body.model === 'page')
+      return new Response('<h1>Hi</h1>', { headers: { 'content-type': 'text/html' } });
+    if (String(body.model).startsWith('limited')) return limited();
     const json = JSONS[pathname];
-    return json ? await json(body, request.signal) : refusal(404, `Unknown request URL: POST ${pathname}`, 'unknown_url');
+    return json
+      ? await json(body, request.signal)
+      : refusal(404, `Unknown request URL: POST ${pathname}`, 'unknown_url');
   } catch (error) {
     if (error instanceof FakeRequestError) return refusal(400, error.message, 'invalid_value', error.param);
     throw error;
   }
 }
 
-const MODELS = ['embed', 'text-1', 'chat-only', 'paint', 'speak', 'hear', 'omni-moderation-latest', 'gpt-image-1', 'dall-e-2'];
+const MODELS = [
+  'gpt-4o-mini',
+  'embed',
+  'text-1',
+  'chat-only',
+  'paint',
+  'speak',
+  'hear',
+  'omni-moderation-latest',
+  'gpt-image-1',
+  'dall-e-2',
+];
 
 const JSONS: Readonly<Record<string, (body: Json, signal: AbortSignal) => Response | Promise<Response>>> = {
   '/v1/embeddings': embeddings,
@@ -96,20 +113,41 @@ function embeddings({ model, input, encoding_format = 'float', dimensions }: Jso
     return { object: 'embedding', index, embedding: asText ? packed(vector) : vector };
   });
   const tokens = list.reduce((sum, text) => sum + text.length, 0);
-  return Response.json({ object: 'list', data, model: `${model}-v1`, usage: { prompt_tokens: tokens, total_tokens: tokens } });
+  return Response.json({
+    object: 'list',
+    data,
+    model: `${model}-v1`,
+    usage: { prompt_tokens: tokens, total_tokens: tokens },
+  });
 }
 
 function completions(body: Json, signal: AbortSignal): Response {
   if (body.model === 'chat-only')
-    return refusal(404, 'This is a chat model and not supported in the v1/completions endpoint.', null, 'model');
+    return refusal(
+      404,
+      'This is a chat model and not supported in the v1/completions endpoint.',
+      null,
+      'model',
+    );
   const words = String(body.prompt).split(/\s+/).toReversed();
   const head = { id: 'cmpl-1', object: 'text_completion', created: 1, model: `${body.model}-v1` };
-  const usage = { prompt_tokens: words.length, completion_tokens: words.length, total_tokens: words.length * 2 };
+  const usage = {
+    prompt_tokens: words.length,
+    completion_tokens: words.length,
+    total_tokens: words.length * 2,
+  };
   if (!body.stream)
-    return Response.json({ ...head, choices: [{ index: 0, text: words.join(' '), logprobs: null, finish_reason: 'stop' }], usage });
+    return Response.json({
+      ...head,
+      choices: [{ index: 0, text: words.join(' '), logprobs: null, finish_reason: 'stop' }],
+      usage,
+    });
   const asks = (body.stream_options as Json | undefined)?.include_usage === true;
   const events = [
-    ...words.map((text) => ({ ...head, choices: [{ index: 0, text: `${text} `, logprobs: null, finish_reason: null }] })),
+    ...words.map((text) => ({
+      ...head,
+      choices: [{ index: 0, text: `${text} `, logprobs: null, finish_reason: null }],
+    })),
     { ...head, choices: [{ index: 0, text: '', logprobs: null, finish_reason: 'stop' }] },
     ...(asks ? [{ ...head, choices: [], usage }] : []),
   ];
@@ -120,7 +158,9 @@ function chat(body: Json, signal: AbortSignal): Response {
   const request = body as FakeRequest;
   if (!request.stream) return Response.json(wholeCompletion(request));
   const bytes = Buffer.from(completionEvents(request).join(''));
-  return new Response(inPieces(bytes, request.model, signal), { headers: { 'content-type': 'text/event-stream' } });
+  return new Response(inPieces(bytes, request.model, signal), {
+    headers: { 'content-type': 'text/event-stream' },
+  });
 }
 
 function moderations({ model, input }: Json): Response {
@@ -141,12 +181,23 @@ function images(body: Json, seed: string, kind: string, signal: AbortSignal): Re
   const pictures = Array.from({ length: n }, (_, place) => pngOf(`${seed} ${place}`).toString('base64'));
   const usage = { input_tokens: seed.length, output_tokens: 100 * n, total_tokens: seed.length + 100 * n };
   if (body.stream === true || body.stream === 'true') {
-    const partial = { type: `${kind}.partial_image`, b64_json: pngOf(`part ${seed}`).toString('base64'), partial_image_index: 0 };
+    const partial = {
+      type: `${kind}.partial_image`,
+      b64_json: pngOf(`part ${seed}`).toString('base64'),
+      partial_image_index: 0,
+    };
     const done = { type: `${kind}.completed`, b64_json: pictures[0], usage };
-    return eventsOf([JSON.stringify(partial), JSON.stringify(done)], String(body.model), signal, (data) => JSON.parse(data).type);
+    return eventsOf(
+      [JSON.stringify(partial), JSON.stringify(done)],
+      String(body.model),
+      signal,
+      (data) => JSON.parse(data).type,
+    );
   }
   const data = pictures.map((b64_json, place) =>
-    body.response_format === 'url' ? { url: `https://pictures.example/${place}.png` } : { b64_json, revised_prompt: `a "usage" of ${seed}` },
+    body.response_format === 'url'
+      ? { url: `https://pictures.example/${place}.png` }
+      : { b64_json, revised_prompt: `a "usage" of ${seed}` },
   );
   return Response.json({ created: 1_700_000_000, data, usage });
 }
@@ -155,11 +206,23 @@ function speech({ model, input, stream_format, response_format }: Json, signal: 
   const wav = wavOf(String(input));
   if (stream_format === 'sse') {
     const half = Math.floor(wav.length / 2);
-    const events = [wav.subarray(0, half), wav.subarray(half)].map((part) => ({ type: 'speech.audio.delta', audio: part.toString('base64') }));
-    const usage = { input_tokens: String(input).length, output_tokens: 7, total_tokens: String(input).length + 7 };
-    return eventsOf([...events, { type: 'speech.audio.done', usage }].map((event) => JSON.stringify(event)), String(model), signal);
+    const events = [wav.subarray(0, half), wav.subarray(half)].map((part) => ({
+      type: 'speech.audio.delta',
+      audio: part.toString('base64'),
+    }));
+    const usage = {
+      input_tokens: String(input).length,
+      output_tokens: 7,
+      total_tokens: String(input).length + 7,
+    };
+    return eventsOf(
+      [...events, { type: 'speech.audio.done', usage }].map((event) => JSON.stringify(event)),
+      String(model),
+      signal,
+    );
   }
-  if (response_format !== undefined && response_format !== 'wav') throw new FakeRequestError('only wav here', 'response_format');
+  if (response_format !== undefined && response_format !== 'wav')
+    throw new FakeRequestError('only wav here', 'response_format');
   return new Response(inPieces(wav, String(model), signal), { headers: { 'content-type': 'audio/wav' } });
 }
 
@@ -176,13 +239,28 @@ function written({ texts, files }: Fields, task: string, signal: AbortSignal): R
     case 'vtt':
       return plain(`WEBVTT\n\n00:00.000 --> 00:01.000\n${text}\n\n`, 'text/vtt');
     case 'verbose_json':
-      return Response.json({ task, language: 'english', duration: 8.5, text, segments: [], words: texts['timestamp_granularities[]'] });
+      return Response.json({
+        task,
+        language: 'english',
+        duration: 8.5,
+        text,
+        segments: [],
+        words: texts['timestamp_granularities[]'],
+      });
     default:
   }
   if (texts.stream !== 'true') return Response.json({ text, usage });
   const deltas = text.split(' ').map((word) => ({ type: 'transcript.text.delta', delta: `${word} ` }));
-  const done = { type: 'transcript.text.done', text, usage: { type: 'tokens', input_tokens: 14, output_tokens: 45, total_tokens: 59 } };
-  return eventsOf([...deltas, done].map((event) => JSON.stringify(event)), texts.model ?? '', signal);
+  const done = {
+    type: 'transcript.text.done',
+    text,
+    usage: { type: 'tokens', input_tokens: 14, output_tokens: 45, total_tokens: 59 },
+  };
+  return eventsOf(
+    [...deltas, done].map((event) => JSON.stringify(event)),
+    texts.model ?? '',
+    signal,
+  );
 }
 
 function plain(text: string, type: string): Response {
@@ -192,13 +270,21 @@ function plain(text: string, type: string): Response {
 function voyageEmbeddings({ model, input, output_dimension, encoding_format, ...rest }: Json): Response {
   only(rest, ['input_type', 'truncation', 'output_dtype']);
   if (encoding_format !== undefined && encoding_format !== 'base64')
-    throw new FakeRequestError("Value 'float' provided is invalid. Should be 'base64' or null", 'encoding_format');
+    throw new FakeRequestError(
+      "Value 'float' provided is invalid. Should be 'base64' or null",
+      'encoding_format',
+    );
   const list = textsOf(input);
   const data = list.map((text, index) => {
     const vector = vectorOf(text, (output_dimension as number | undefined) ?? 4);
     return { object: 'embedding', embedding: encoding_format === 'base64' ? packed(vector) : vector, index };
   });
-  return Response.json({ object: 'list', data, model, usage: { total_tokens: list.join(' ').split(' ').length } });
+  return Response.json({
+    object: 'list',
+    data,
+    model,
+    usage: { total_tokens: list.join(' ').split(' ').length },
+  });
 }
 
 function jinaEmbeddings({ model, input, dimensions, embedding_type = 'float', ...rest }: Json): Response {
@@ -209,7 +295,12 @@ function jinaEmbeddings({ model, input, dimensions, embedding_type = 'float', ..
     return { object: 'embedding', index, embedding: embedding_type === 'base64' ? packed(vector) : vector };
   });
   const tokens = list.join(' ').split(' ').length;
-  return Response.json({ model, object: 'list', usage: { total_tokens: tokens, prompt_tokens: tokens }, data });
+  return Response.json({
+    model,
+    object: 'list',
+    usage: { total_tokens: tokens, prompt_tokens: tokens },
+    data,
+  });
 }
 
 function voyageRerank({ model, query, documents, top_k, ...rest }: Json): Response {
@@ -241,21 +332,47 @@ function only(rest: Json, names: readonly string[]): void {
 
 function textsOf(input: unknown): string[] {
   const list = Array.isArray(input) ? input : [input];
-  if (list.some((one) => one === '' || one === undefined)) throw new FakeRequestError('input cannot be empty', 'input');
-  return list.every((one) => typeof one === 'number') ? [JSON.stringify(list)] : list.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)));
+  if (list.some((one) => one === '' || one === undefined))
+    throw new FakeRequestError('input cannot be empty', 'input');
+  return list.every((one) => typeof one === 'number')
+    ? [JSON.stringify(list)]
+    : list.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)));
 }
 
-function eventsOf(data: readonly string[], model: string, signal: AbortSignal, name?: (data: string) => string): Response {
+function limited(): Response {
+  return refusal(429, 'slow down', 'rate_limit_exceeded', undefined, { 'retry-after': '7' });
+}
+
+function eventsOf(
+  data: readonly string[],
+  model: string,
+  signal: AbortSignal,
+  name?: (data: string) => string,
+): Response {
   const text = data.map((one) => `${name ? `event: ${name(one)}\n` : ''}data: ${one}\n\n`).join('');
-  return new Response(inPieces(Buffer.from(text), model, signal), { headers: { 'content-type': 'text/event-stream' } });
+  return new Response(inPieces(Buffer.from(text), model, signal), {
+    headers: { 'content-type': 'text/event-stream' },
+  });
 }
 
-function refusal(status: number, message: string, code: string | null, param?: string, headers = {}): Response {
+function refusal(
+  status: number,
+  message: string,
+  code: string | null,
+  param?: string,
+  headers = {},
+): Response {
   const error = { message, type: 'invalid_request_error', param: param ?? null, code };
   return Response.json({ error }, { status, headers });
 }
 
 if (import.meta.main) {
-  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 0, maxRequestBodySize: 1e9, fetch: answer });
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    idleTimeout: 0,
+    maxRequestBodySize: 1e9,
+    fetch: answer,
+  });
   console.log(server.port);
 }

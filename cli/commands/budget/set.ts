@@ -25,10 +25,19 @@ export const set = verb<[subject: string], Options>({
       .option('--refuse-unpriced', 'Refuse models whose price is not known')
       .option('--json', 'Print JSON'),
   about: 'The whole budget is replaced: a limit that is not named is gone. What was spent before counts.',
-  examples: ['svc budget set tenant --month 50', 'svc budget set key_01m7zqm6v0jp3j50cqgbjd8dcq --day 2 --total 20'],
+  examples: [
+    'svc budget set tenant --month 50',
+    'svc budget set key_01m7zqm6v0jp3j50cqgbjd8dcq --day 2 --total 20',
+  ],
   async run(cli, [subject], { day, month, total, soft, refuseUnpriced, json }) {
     const client = await cli.client();
-    const body = { dayUsd: day, monthUsd: month, totalUsd: total, hard: !soft, refuseUnpriced: refuseUnpriced === true };
+    const body = {
+      dayUsd: day,
+      monthUsd: month,
+      totalUsd: total,
+      hard: !soft,
+      refuseUnpriced: refuseUnpriced === true,
+    };
     const budget = await client.call(budgets.SetBudget, { params: { subject }, body });
     if (json) showJson(cli, budget);
     else showBudgets(cli, [budget]);

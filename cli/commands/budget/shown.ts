@@ -26,15 +26,34 @@ export function showBudgets(cli: Cli, budgets: readonly ShownBudget[]): void {
     columns: [
       { title: 'SUBJECT', text: ({ subject }) => subject },
       { title: 'FOR', text: ({ name }) => name },
-      { title: 'LIMIT', align: 'right', text: ({ limitUsd }) => usd(limitUsd), raw: ({ limitUsd }) => String(limitUsd) },
-      { title: 'SPENT', align: 'right', text: ({ spentUsd }) => usd(spentUsd), raw: ({ spentUsd }) => String(spentUsd) },
-      { title: 'HELD', align: 'right', text: ({ reservedUsd }) => usd(reservedUsd), raw: ({ reservedUsd }) => String(reservedUsd) },
+      {
+        title: 'LIMIT',
+        align: 'right',
+        text: ({ limitUsd }) => usd(limitUsd),
+        raw: ({ limitUsd }) => String(limitUsd),
+      },
+      {
+        title: 'SPENT',
+        align: 'right',
+        text: ({ spentUsd }) => usd(spentUsd),
+        raw: ({ spentUsd }) => String(spentUsd),
+      },
+      {
+        title: 'HELD',
+        align: 'right',
+        text: ({ reservedUsd }) => usd(reservedUsd),
+        raw: ({ reservedUsd }) => String(reservedUsd),
+      },
       {
         title: 'USED',
         text: ({ spentUsd = 0, limitUsd = 0 }) => bar(limitUsd > 0 ? spentUsd / limitUsd : 1, BAR_WIDTH),
         raw: ({ spentUsd = 0, limitUsd = 0 }) => String(limitUsd > 0 ? spentUsd / limitUsd : 1),
       },
-      { title: 'BEGINS ANEW', text: ({ resetsAt }) => relativeTime(resetsAt) || 'never', raw: ({ resetsAt }) => resetsAt },
+      {
+        title: 'BEGINS ANEW',
+        text: ({ resetsAt }) => relativeTime(resetsAt) || 'never',
+        raw: ({ resetsAt }) => resetsAt,
+      },
       { title: 'WHEN SPENT', text: ({ hard }) => (hard ? 'refuse' : 'count') },
     ],
   });

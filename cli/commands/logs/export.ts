@@ -19,7 +19,8 @@ export const exportLog = verb<[], Options>({
     const client = await cli.client();
     const query = { ...filterQuery(options), since: ago(since), format };
     const response = await client.open(usage.ExportRequests, { query });
-    for await (const piece of response.body ?? []) if (!cli.terminal.out.write(piece)) await cli.terminal.out.drained();
+    for await (const piece of response.body ?? [])
+      if (!cli.terminal.out.write(piece)) await cli.terminal.out.drained();
     return undefined;
   },
 });

@@ -24,14 +24,26 @@ export function filterOptions(command: Command): Command {
     .option('--model <name>', 'Asked for or answered; a final * stands for any rest')
     .option('--key <id>', 'Only of this API key or person')
     .option('--status <status>', 'An HTTP status, or a class such as 5xx', status)
-    .option('--ending <ending>', 'completed, failed, stopped or refused', word('completed', 'failed', 'stopped', 'refused'))
+    .option(
+      '--ending <ending>',
+      'completed, failed, stopped or refused',
+      word('completed', 'failed', 'stopped', 'refused'),
+    )
     .option('--surface <surface>', 'chat, responses, embeddings...')
     .option('--slower <duration>', 'Only those that took at least so long', duration)
     .option('--dearer <usd>', 'Only those that cost at least so much', positive);
 }
 
 /** The query of these options. */
-export function filterQuery({ model, key, status, ending, surface, slower, dearer }: FilterOptions): FilterQuery {
+export function filterQuery({
+  model,
+  key,
+  status,
+  ending,
+  surface,
+  slower,
+  dearer,
+}: FilterOptions): FilterQuery {
   return { model, key, status, ending, surface, minDurationMs: slower, minCostUsd: dearer };
 }
 
@@ -41,6 +53,7 @@ export function ago(ms: number | undefined): string | undefined {
 }
 
 function status(text: string): string {
-  if (!/^[1-5](\d\d|xx)$/.test(text)) throw new InvalidArgumentError('It must be a status such as 429, or a class such as 5xx.');
+  if (!/^[1-5](\d\d|xx)$/.test(text))
+    throw new InvalidArgumentError('It must be a status such as 429, or a class such as 5xx.');
   return text;
 }

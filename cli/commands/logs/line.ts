@@ -17,7 +17,8 @@ export function requestLine(request: LoggedRequestShown, style: Style): string {
   const { startedAt = '', status = 0, ending, model, requestedModel = '', durationMs, firstByteMs } = request;
   const at = startedAt.slice(11, 23);
   const name = printable(model ?? requestedModel);
-  const tokens = request.inputTokens === undefined ? '' : `${short(request.inputTokens)}>${short(request.outputTokens)}`;
+  const tokens =
+    request.inputTokens === undefined ? '' : `${short(request.inputTokens)}>${short(request.outputTokens)}`;
   const cells = [
     style.dim(at),
     paint(style, ending)(`${status} ${(ending ?? '').padEnd('completed'.length)}`),
@@ -34,8 +35,27 @@ export function requestLine(request: LoggedRequestShown, style: Style): string {
 
 /** One request as tab-separated values for programs. */
 export function requestValues(request: LoggedRequestShown): string {
-  const { startedAt, status, ending, model, requestedModel, durationMs, firstByteMs, inputTokens, outputTokens } = request;
-  const values = [startedAt, status, ending, model ?? requestedModel, durationMs, firstByteMs, inputTokens, outputTokens];
+  const {
+    startedAt,
+    status,
+    ending,
+    model,
+    requestedModel,
+    durationMs,
+    firstByteMs,
+    inputTokens,
+    outputTokens,
+  } = request;
+  const values = [
+    startedAt,
+    status,
+    ending,
+    model ?? requestedModel,
+    durationMs,
+    firstByteMs,
+    inputTokens,
+    outputTokens,
+  ];
   return [...values, request.costUsd, notes(request), request.requestId]
     .map((value) => printable(String(value ?? '')).replace(/\t|\n/g, ' '))
     .join('\t');

@@ -26,17 +26,22 @@ export const list = verb<[], Options>({
       .option('-n, --limit <n>', 'Most to list', integer(1), 20)
       .option('-f, --follow', 'Go on until Ctrl-C')
       .option('--json', 'Print JSON, one line a request'),
-  about: 'A line says when it began, how it ended, who answered, how long it took (to the first byte), tokens in>out, cost. What was said is never logged.',
-  examples: ['svc logs', 'svc logs -f', 'svc logs --status 5xx --since 1h', 'svc logs --model "openai/*" --slower 5s --json'],
+  about:
+    'A line says when it began, how it ended, who answered, how long it took (to the first byte), tokens in>out, cost. What was said is never logged.',
+  examples: [
+    'svc logs',
+    'svc logs -f',
+    'svc logs --status 5xx --since 1h',
+    'svc logs --model "openai/*" --slower 5s --json',
+  ],
   async run(cli, _, { since, limit, follow, json, ...options }) {
     const client = await cli.client();
     const filter = filterQuery(options);
     const query = { ...filter, since: ago(since), limit: Math.min(limit, 500) };
-    const { requests = [] } = await client.call(usage.ListRequests, { query });
-    const shown = new Set(requests.map(({ requestId }) => requestId));
+    const { requests = [], lastId } = await client.call(usage.ListRequests, { query });
     for (const request of requests.toReversed()) print(cli, request, json);
     if (requests.length === 0 && !follow && cli.terminal.err.isTty) cli.terminal.note('No such requests.');
-    if (follow) await goOn(cli, client, filter, shown, json);
+    if (follow) await goOn(cli, client, filter, lastId, json);
     return undefined;
   },
 });
@@ -46,15 +51,16 @@ async function goOn(
   cli: Cli,
   client: Client,
   filter: FilterQuery,
-  shown: ReadonlySet<string | undefined>,
+  lastSeen: string | undefined,
   json: true | undefined,
 ): Promise<void> {
-  let seen: string | undefined;
+  let seen = lastSeen;
   for (let attempts = 0; ; ) {
     try {
-      for await (const { id, data } of client.stream(usage.WatchRequests, { query: { ...filter, after: seen } })) {
-        const request = JSON.parse(data) as LoggedRequestShown;
-        if (!shown.has(request.requestId)) print(cli, request, json);
+      for await (const { id, data } of client.stream(usage.WatchRequests, {
+        query: { ...filter, after: seen },
+      })) {
+        print(cli, JSON.parse(data) as LoggedRequestShown, json);
         [seen, attempts] = [id, 0];
       }
       return;
@@ -68,5 +74,7 @@ async function goOn(
 
 function print({ terminal }: Cli, request: LoggedRequestShown, json: true | undefined): void {
   const { isTty, style } = terminal.out;
-  terminal.print(json ? JSON.stringify(request) : isTty ? requestLine(request, style) : requestValues(request));
+  terminal.print(
+    json ? JSON.stringify(request) : isTty ? requestLine(request, style) : requestValues(request),
+  );
 }

@@ -6,7 +6,9 @@ import { took, usd } from '../usage/shown.ts';
 /** `svc logs show`: one request, with every attempt that was made for it. */
 export const show = verb<[id: string], { json?: true }>({
   configure: (command) =>
-    command.argument('<id>', 'Id of a request: the header x-request-id of its answer').option('--json', 'Print JSON'),
+    command
+      .argument('<id>', 'Id of a request: the header x-request-id of its answer')
+      .option('--json', 'Print JSON'),
   examples: ['svc logs show req_01m7zqmc28f0x7p8pfj5a8e1n3'],
   async run(cli, [requestId], { json }) {
     const client = await cli.client();
@@ -44,7 +46,10 @@ export const show = verb<[id: string], { json?: true }>({
         { title: 'ATTEMPT', text: ({ model }) => model },
         { title: 'KEY', text: ({ keyId }) => keyId },
         { title: 'TOOK', text: ({ durationMs }) => took(durationMs), align: 'right' },
-        { title: 'ENDED', text: ({ failure, status }) => [failure ?? 'ok', status].filter(Boolean).join(' ') },
+        {
+          title: 'ENDED',
+          text: ({ failure, status }) => [failure ?? 'ok', status].filter(Boolean).join(' '),
+        },
       ],
     });
     return undefined;

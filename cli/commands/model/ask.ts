@@ -31,14 +31,23 @@ export function kindOf(model: string): Kind {
 
 /** Asks once for something small. The question is never the same twice, so that no cache answers it. Errors: RemoteError. */
 export function ask(client: Client, model: string, kind: Kind): Promise<Measured> {
-  return { chat: askChat, embeddings: askVectors, rerank: askOrder }[kind](client, model, crypto.randomUUID().slice(0, 8));
+  return { chat: askChat, embeddings: askVectors, rerank: askOrder }[kind](
+    client,
+    model,
+    crypto.randomUUID().slice(0, 8),
+  );
 }
 
 async function askChat(client: Client, model: string, mark: string): Promise<Measured> {
   const content = `Count from one to twenty in words, and say nothing else. (${mark})`;
   const start = performance.now();
   const response = await client.open(chat.ChatCompletion, {
-    body: { model, messages: [{ role: 'user', content }], stream: true, stream_options: { include_usage: true } },
+    body: {
+      model,
+      messages: [{ role: 'user', content }],
+      stream: true,
+      stream_options: { include_usage: true },
+    },
   });
   let said = '';
   let firstMs: number | undefined;
@@ -64,7 +73,9 @@ async function askVectors(client: Client, model: string, mark: string): Promise<
   const start = performance.now();
   const body = { model, input: `a few words ${mark}`, encoding_format: 'float' as const };
   const response = await client.open(embeddings.Embeddings, { body });
-  const { data = [] } = (await response.json()) as { data?: ReadonlyArray<{ readonly embedding?: readonly number[] }> };
+  const { data = [] } = (await response.json()) as {
+    data?: ReadonlyArray<{ readonly embedding?: readonly number[] }>;
+  };
   const said = `a vector of ${data[0]?.embedding?.length ?? 0} numbers`;
   return { answeredBy: answeredBy(response), totalMs: performance.now() - start, said };
 }
@@ -73,7 +84,9 @@ async function askOrder(client: Client, model: string, mark: string): Promise<Me
   const start = performance.now();
   const documents = ['a boat on a lake', `the words ${mark}`];
   const response = await client.open(rerank.Rerank, { body: { model, query: mark, documents } });
-  const { results = [] } = (await response.json()) as { results?: ReadonlyArray<{ readonly index?: number }> };
+  const { results = [] } = (await response.json()) as {
+    results?: ReadonlyArray<{ readonly index?: number }>;
+  };
   const said = results[0]?.index === 1 ? 'the right document first' : 'the wrong document first';
   return { answeredBy: answeredBy(response), totalMs: performance.now() - start, said };
 }

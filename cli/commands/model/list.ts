@@ -1,5 +1,5 @@
-import { compatModels } from '../../../src/api/gateway/models.ts';
 import type { Output } from '../../../src/api/endpoint.ts';
+import { compatModels } from '../../../src/api/gateway/models.ts';
 import { showJson, showList } from '../../ui/show.ts';
 import { verb } from '../../verb.ts';
 
@@ -25,7 +25,10 @@ export const list = verb<[words: string[]], { provider?: string; json?: true }>(
     }
     showList(cli, {
       rows,
-      none: data.length > 0 ? 'No model has such a name.' : 'There are no models. Add a provider: svc provider add NAME',
+      none:
+        data.length > 0
+          ? 'No model has such a name.'
+          : 'There are no models. Add a provider: svc provider add NAME',
       columns: [
         { title: 'MODEL', text: ({ id }) => id },
         { title: 'PROVIDER', text: ({ owned_by }) => owned_by },
@@ -36,7 +39,11 @@ export const list = verb<[words: string[]], { provider?: string; json?: true }>(
           align: 'right',
         },
         { title: 'INPUT $/M', text: ({ pricing }) => pricing?.input_per_million?.toString(), align: 'right' },
-        { title: 'OUTPUT $/M', text: ({ pricing }) => pricing?.output_per_million?.toString(), align: 'right' },
+        {
+          title: 'OUTPUT $/M',
+          text: ({ pricing }) => pricing?.output_per_million?.toString(),
+          align: 'right',
+        },
       ],
     });
     return undefined;

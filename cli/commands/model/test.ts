@@ -9,17 +9,26 @@ import { verb } from '../../verb.ts';
 import { ask, KINDS, type Kind, kindOf, type Measured } from './ask.ts';
 
 /** What a test has found. */
-type Finding = { readonly ok: true; readonly measured: Measured } | { readonly ok: false; readonly error: RemoteError };
+type Finding =
+  | { readonly ok: true; readonly measured: Measured }
+  | { readonly ok: false; readonly error: RemoteError };
 
 /** `svc model test`: one small call, measured. */
 export const test = verb<[model: string], { as?: Kind; json?: true }>({
   configure: (command) =>
     command
       .argument('<model>', 'Name of a model, or of a route')
-      .addOption(new Option('--as <kind>', 'What it is asked for; by its name when absent').choices([...KINDS]))
+      .addOption(
+        new Option('--as <kind>', 'What it is asked for; by its name when absent').choices([...KINDS]),
+      )
       .option('--json', 'Print JSON'),
-  about: 'Asks for a few words, a vector or an order of documents. Ends with the exit code of the error when it fails.',
-  examples: ['svc model test openai/gpt-5-nano', 'svc model test local/bm25', 'svc model test my-embedder --as embeddings'],
+  about:
+    'Asks for a few words, a vector or an order of documents. Ends with the exit code of the error when it fails.',
+  examples: [
+    'svc model test openai/gpt-5-nano',
+    'svc model test local/bm25',
+    'svc model test my-embedder --as embeddings',
+  ],
   async run(cli, [model], { as = kindOf(model), json }) {
     const client = await cli.client();
     const finding = await withSpinner(cli.terminal, `Asking ${model}`, () =>
@@ -28,7 +37,12 @@ export const test = verb<[model: string], { as?: Kind; json?: true }>({
         (error: unknown): Finding => ({ ok: false, error: failureOf(error) }),
       ),
     );
-    if (json) showJson(cli, { model, kind: as, ...(finding.ok ? shown(finding.measured) : failed(finding.error, model)) });
+    if (json)
+      showJson(cli, {
+        model,
+        kind: as,
+        ...(finding.ok ? shown(finding.measured) : failed(finding.error, model)),
+      });
     else show(cli, model, as, finding);
     return finding.ok ? EXIT.ok : finding.error.exit;
   },
@@ -37,7 +51,8 @@ export const test = verb<[model: string], { as?: Kind; json?: true }>({
 /** What a daemon has answered, or said in a stream. Anything else is not the model's failing. */
 function failureOf(error: unknown): RemoteError {
   if (error instanceof RemoteError) return error;
-  if (error instanceof Error && error.constructor === Error) return new RemoteError(502, { message: error.message });
+  if (error instanceof Error && error.constructor === Error)
+    return new RemoteError(502, { message: error.message });
   throw error;
 }
 
@@ -83,7 +98,11 @@ function show(cli: Cli, model: string, kind: Kind, finding: Finding): void {
 }
 
 /** Tokens a second from the first word to the last; undefined when they came at once. */
-function speedOf({ firstMs, totalMs, tokens }: Pick<Measured, 'firstMs' | 'totalMs' | 'tokens'>): number | undefined {
+function speedOf({
+  firstMs,
+  totalMs,
+  tokens,
+}: Pick<Measured, 'firstMs' | 'totalMs' | 'tokens'>): number | undefined {
   if (firstMs === undefined || tokens === undefined || totalMs - firstMs < 1) return undefined;
   return Math.round((tokens * 1000) / (totalMs - firstMs));
 }
@@ -96,5 +115,7 @@ function nextOf(code: string, message: string, model: string): string {
   if (code === 'not_offered') return `svc model test ${model} --as ${KINDS.join('|')}`;
   if (code === 'budget_spent') return 'svc budget list';
   if (!provider) return 'svc model route list';
-  return /\bkey\b/.test(message) ? `svc provider add ${provider} --key-stdin` : `svc provider test ${provider}`;
+  return /\bkey\b/.test(message)
+    ? `svc provider add ${provider} --key-stdin`
+    : `svc provider test ${provider}`;
 }

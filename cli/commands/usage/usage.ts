@@ -32,7 +32,8 @@ export const usage = verb<[], Options>({
       .option('--model <provider/model>', 'Only this model')
       .option('--key <id>', 'Only this API key or person')
       .option('--json', 'Print JSON'),
-  about: 'Sums are kept by day, also when the log of requests is gone. A model without a known price shows a dash.',
+  about:
+    'Sums are kept by day, also when the log of requests is gone. A model without a known price shows a dash.',
   examples: ['svc usage', 'svc usage --by day --since 30d', 'svc usage --by key --json'],
   async run(cli, _, { by, since, model, key, json }) {
     const client = await cli.client();

@@ -11,8 +11,8 @@ import { createLog, type Log } from '../../log/log.ts';
 import { createMetrics } from '../../metrics/metrics.ts';
 import { createOutbound } from '../../outbound/outbound.ts';
 import { openTestApp } from '../../testing/app.ts';
+import { createProvidersModule } from '../providers/index.ts';
 import { createSettingsModule } from '../settings/index.ts';
-import { configuredDirectory } from './configured.ts';
 import { createGatewayModule } from './index.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'svc-gateway-'));
@@ -44,9 +44,9 @@ beforeAll(async () => {
   };
   const settings = createSettingsModule(app).runtime;
   gateway = createGatewayModule(app, {
-    directory: configuredDirectory(config),
+    directory: createProvidersModule(app, { instanceTenant: 'org_test' }).directory,
     settings,
-    instanceTenant: 'org_1',
+    instanceTenant: 'org_test',
     metrics,
   });
   await gateway.start?.();

@@ -7,6 +7,8 @@ import { createInstanceRoom } from './instance/index.ts';
 import { modelRouteRoutes } from './model-routes/routes.ts';
 import { ModelRouteService } from './model-routes/service.ts';
 import { ModelRouteStore } from './model-routes/store.ts';
+import type { ModelCall } from './pipeline/call.ts';
+import { checkFeatures } from './pipeline/features.ts';
 import { NO_STAGES } from './pipeline/no-stages.ts';
 import { Pipeline } from './pipeline/pipeline.ts';
 import type { RequestRecord } from './pipeline/record.ts';
@@ -16,12 +18,12 @@ import { Circuits } from './routing/circuits.ts';
 import { ModelLists } from './routing/model-lists.ts';
 import { Router } from './routing/router.ts';
 import { createSpending } from './spending.ts';
-import { otherSurfaceRoutes } from './surfaces/other-routes.ts';
 import { chatRoutes } from './surfaces/chat/routes.ts';
 import { ChatSurface } from './surfaces/chat/surface.ts';
 import { messagesRoutes } from './surfaces/messages/routes.ts';
 import { MessagesSurface } from './surfaces/messages/surface.ts';
 import { modelRoutes } from './surfaces/models/routes.ts';
+import { otherSurfaceRoutes } from './surfaces/other-routes.ts';
 import { createResponses } from './surfaces/responses/index.ts';
 
 /** What the gateway takes from its surroundings, besides the app. */
@@ -44,8 +46,8 @@ export function createGatewayModule(
   ];
   const routes = new ModelRouteService(app, new ModelRouteStore(app.db), names);
   const router = new Router(directory, new ModelLists(app), routes, (tenant) => {
-    const { enabled, strategy } = settings.of(tenant).loadBalancer;
-    return enabled ? strategy : undefined;
+    const { enabled, ...balancing } = settings.of(tenant).loadBalancer;
+    return enabled ? balancing : undefined;
   });
   const attempts = new Attempts(app.outbound, new Circuits(app.clock));
   const spending = createSpending(app, settings, metrics);
@@ -58,13 +60,14 @@ export function createGatewayModule(
     retries: app.config.get('gateway.retries'),
     timeoutMs: app.config.get('gateway.timeout'),
   }));
-  const pipeline = new Pipeline(stages, router, attempts, app.clock, defaults);
+  const allow = (call: ModelCall) => checkFeatures(settings.of(call.caller.tenant).features, call);
+  const pipeline = new Pipeline(stages, router, attempts, app.clock, defaults, allow);
   const responses = createResponses(app, pipeline);
   return {
     name: 'gateway',
     routes: [
       ...chatRoutes(new ChatSurface(pipeline)),
-      ...messagesRoutes(new MessagesSurface(pipeline)),
+      ...messagesRoutes(new MessagesSurface(pipeline), router),
       ...otherSurfaceRoutes(app, pipeline),
       ...responses.routes,
       ...modelRoutes(router),

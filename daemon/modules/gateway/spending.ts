@@ -1,4 +1,4 @@
-import { HOUR_MS } from '../../../src/kit/time.ts';
+import { MINUTE_MS } from '../../../src/kit/time.ts';
 import type { App } from '../../app.ts';
 import type { Route } from '../../http/route.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
@@ -15,6 +15,9 @@ import { RequestLimits } from './limits/request-limits.ts';
 import type { Stages } from './pipeline/stages.ts';
 import { readPrices } from './prices/own-prices.ts';
 import { PriceBook } from './prices/price-book.ts';
+
+/** A flood of refused requests is written down as well; in this time it does not fill a disk. */
+const PRUNE_MS = 5 * MINUTE_MS;
 
 /** What counting and writing down takes from the app. */
 export type SpendingApp = Pick<App, 'config' | 'db' | 'clock' | 'log' | 'jobs' | 'audit'>;
@@ -43,8 +46,8 @@ export function createSpending(
   const budgets = new RequestBudgets(prices, clock);
   const service = new BudgetService(app, ledger, totals, budgets);
   ledger.onRecord((record) => budgets.book(record));
-  app.jobs.every('gateway.log.prune', HOUR_MS, () =>
-    ledger.forget(clock.now() - config.get('gateway.log_retention')),
+  app.jobs.every('gateway.log.prune', PRUNE_MS, () =>
+    ledger.forget(clock.now() - config.get('gateway.log_retention'), config.get('gateway.log_max_requests')),
   );
   metrics?.figure({
     name: 'svc_gateway_log_shed_total',

@@ -15,11 +15,11 @@ export type Dialect =
 
 /** A key of a provider, opened. It is never logged, answered or written in the open. */
 export interface ProviderKey {
-  /** `pky_...`; `env` and `file` when the configuration has it. */
+  /** `pky_...`; `env`, `file` and `file.<name>` when the configuration has it. */
   readonly id: string;
   /**
-   * What the dialect sends as a credential. bedrock: `<access key id>:<secret access key>[:<session token>]`, or else a
-   * bearer key; vertex: the JSON of a service account, or else an access token.
+   * What the dialect sends as a credential. bedrock: `<access key id>:<secret access key>[:<session token>]` or the JSON
+   * that `aws sts` prints, or else a bearer key; vertex: the JSON of a service account, or else an access token.
    */
   readonly secret: string;
   /** The chance of being picked is its weight through the sum of all weights; at least 1. */

@@ -102,6 +102,24 @@ export function ownPlace(row: PlaceInput, base: InstanceProvider | undefined, fi
   return resolvePlace(said ? { ...said, settings: { ...said.settings, ...row.settings } } : row, fields);
 }
 
+/**
+ * Whether a new address of a tenant's provider is another server than the one that its stored keys were given for. Keys
+ * cannot be read back, and nobody may have them sent elsewhere instead.
+ */
+export function movesAway(
+  old: PlaceInput,
+  next: { readonly baseUrl: string; readonly place: Place },
+  base: InstanceProvider | undefined,
+): boolean {
+  if (old.baseUrl === next.baseUrl) return false;
+  try {
+    const before = ownPlace(old, base, FIELDS).baseUrl;
+    return new URL(before).origin !== new URL(next.place.baseUrl).origin;
+  } catch {
+    return true;
+  }
+}
+
 function frozen(account: ProviderAccount): ProviderAccount {
   for (const key of account.keys) Object.freeze(key);
   Object.freeze(account.keys);

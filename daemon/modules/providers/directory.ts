@@ -14,6 +14,8 @@ export interface DirectorySources {
   readonly log: Log;
 }
 
+const ONLY_LOCAL: readonly ProviderAccount[] = Object.freeze([LOCAL]);
+
 /** A list as it was made, and of what state of things. */
 interface Made {
   readonly accounts: readonly ProviderAccount[];
@@ -35,7 +37,7 @@ export class Directory implements ProviderDirectory {
 
   of(tenant: string): readonly ProviderAccount[] {
     const { providers } = this.from.own.of(tenant);
-    if (providers.length === 0) return this.ofInstance();
+    if (providers.length === 0) return this.lentTo(tenant);
     const known = this.made.get(tenant);
     if (known?.generation === this.generation) return known.accounts;
     const accounts = this.make(tenant, providers, known?.accounts ?? []);
@@ -50,6 +52,10 @@ export class Directory implements ProviderDirectory {
   /** Everything is made anew at its next use: cheap, and changes are rare. */
   changed(): void {
     this.generation++;
+  }
+
+  private lentTo(tenant: string): readonly ProviderAccount[] {
+    return this.from.instance.lentTo(tenant).length > 0 ? this.ofInstance() : ONLY_LOCAL;
   }
 
   private ofInstance(): readonly ProviderAccount[] {
@@ -68,7 +74,7 @@ export class Directory implements ProviderDirectory {
   ): readonly ProviderAccount[] {
     const names = new Set(providers.map(({ row }) => row.name));
     const mine = providers.flatMap((own) => this.accountOf(tenant, own) ?? []);
-    const others = this.ofInstance().filter(({ name }) => !names.has(name));
+    const others = this.lentTo(tenant).filter(({ name }) => !names.has(name));
     return keepSame([...mine, ...others], before);
   }
 

@@ -44,7 +44,11 @@ export function createProvidersModule(
 ): Module & ProvidersFace {
   const { config, log, clock } = app;
   const store = new ProviderStore(app.db);
-  const instance = new InstanceProviders(readInstance(config, log));
+  const instance = new InstanceProviders(
+    readInstance(config, log),
+    instanceTenant,
+    config.get('gateway.share_providers'),
+  );
   const own = new OwnProviders(app, store);
   for (const tenant of new Set([...store.tenants(), instanceTenant])) own.load(tenant);
   const uses = new Uses(app, store);

@@ -9,6 +9,8 @@ const MOST_MODEL_CHARS = 256;
 const MOST_NAME_CHARS = 64;
 const MOST_KEY_CHARS = 16_384;
 const MOST_WEIGHT = 1_000_000;
+/** One of them is in the JSON of every credential that some dialect takes. */
+const CREDENTIAL_FIELDS = ['private_key', 'Credentials', 'SecretAccessKey', 'secretAccessKey'];
 
 /** Checks a list of models; names that stand twice are taken once. Errors: invalid_argument naming the field. */
 export function checkModels(given: unknown, field: string): string[] {
@@ -21,13 +23,13 @@ export function checkModels(given: unknown, field: string): string[] {
 }
 
 /**
- * Checks a key: one line of visible characters, or the JSON of a service account. Errors: invalid_argument naming the
- * field; the key is not repeated.
+ * Checks a key: one line of visible characters, or JSON: a service account of Google or an access key of AWS. Errors:
+ * invalid_argument naming the field; the key is not repeated.
  */
 export function checkKeyText(text: string, field: string): void {
   if (text.length > MOST_KEY_CHARS)
     throw invalid({ field, description: `must have at most ${MOST_KEY_CHARS} characters` });
-  if (text.startsWith('{')) checkAccount(text, field);
+  if (text.startsWith('{')) checkCredential(text, field);
   else if (!/^[\x21-\x7e]+$/.test(text))
     throw invalid({ field, description: 'must be one line of visible ASCII characters without blanks' });
 }
@@ -45,17 +47,21 @@ export function checkWeight(weight: unknown, field: string): number {
   throw invalid({ field, description: `must be a whole number from 1 to ${MOST_WEIGHT}` });
 }
 
-function checkAccount(text: string, field: string): void {
-  try {
-    const { client_email: email, private_key: key } = JSON.parse(text) as Record<string, unknown>;
-    if (typeof email === 'string' && typeof key === 'string') return;
-  } catch {
-    // Told below, with what is JSON but no account.
-  }
+function checkCredential(text: string, field: string): void {
+  const value = parsed(text);
+  if (typeof value === 'object' && value !== null && CREDENTIAL_FIELDS.some((name) => name in value)) return;
   throw invalid({
     field,
-    description: 'is no service account: it needs client_email and private_key as JSON',
+    description: 'is JSON, but neither a service account (private_key) nor an access key (SecretAccessKey)',
   });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function isLine(text: string, most: number): boolean {

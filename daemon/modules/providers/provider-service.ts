@@ -1,6 +1,6 @@
 import { fail, invalid } from '../../../src/errors/app-error.ts';
 import type { Caller } from '../../http/route.ts';
-import { inheritedBy, ownPlace } from './accounts.ts';
+import { inheritedBy, movesAway, ownPlace } from './accounts.ts';
 import { catalogEntry } from './catalog/catalog.ts';
 import type { Changes } from './changes.ts';
 import { checkKeyText, checkModels } from './inputs.ts';
@@ -67,7 +67,8 @@ export class ProviderService {
    */
   remove(caller: Caller, name: string): { readonly synced: boolean; readonly remains: boolean } {
     const old = this.changes.find(caller.tenant, name);
-    const remains = this.instance.find(old?.row.name ?? name) !== undefined;
+    const target = old?.row.name ?? name;
+    const remains = this.instance.lentTo(caller.tenant).some((provider) => provider.name === target);
     if (!old && remains)
       throw fail('failed_precondition', {
         message: `The provider ${name} comes from the configuration of the instance, and is removed there.`,
@@ -92,9 +93,10 @@ export class ProviderService {
       settings: input.customSettings ? settings : (old?.row.settings ?? {}),
     };
     const place = ownPlace(row, base, FIELDS);
-    const apiKey = this.checkKey(input.apiKey, old, (inheritedBy(row, base)?.keys.length ?? 0) > 0);
-    const hasKey =
-      apiKey !== undefined || old !== undefined || (inheritedBy(row, base)?.keys.length ?? 0) > 0;
+    const inherits = (inheritedBy(row, base)?.keys.length ?? 0) > 0;
+    const apiKey = this.checkKey(input.apiKey, old, inherits);
+    const hasKey = apiKey !== undefined || old !== undefined || inherits;
+    if (old && movesAway(old.row, { baseUrl: row.baseUrl, place }, base)) refuseOldKeys(old, apiKey);
     if (place.needsKey && !hasKey)
       throw invalid({ field: 'apiKey', description: `is needed: ${name} answers nobody without a key` });
     return { ...row, dialect: isListed ? '' : place.dialect, apiKey };
@@ -141,7 +143,7 @@ export class ProviderService {
     now: number,
   ): void {
     const known = old?.keys.find(({ row }) => row.name === FIRST_KEY);
-    if (known?.secret === secret && known.row.isActive) return;
+    if (known?.secret === secret && known.row.isActive && known.row.variable === null) return;
     if (known) this.store.removeKey(tenant, known.row.id);
     const weight = known?.row.weight ?? 1;
     this.changes.addKey(
@@ -151,6 +153,18 @@ export class ProviderService {
       now,
     );
   }
+}
+
+/** Keys were given for the old address: the first one has to be given again, further ones have to go. */
+function refuseOldKeys({ keys }: OwnProvider, apiKey: string | undefined): void {
+  const further = keys.some(({ row }) => row.name !== FIRST_KEY);
+  if (further)
+    throw invalid({
+      field: 'customBaseUrl',
+      description: 'is another server than the one that its keys were given for; remove them first',
+    });
+  if (keys.length > 0 && apiKey === undefined)
+    throw invalid({ field: 'apiKey', description: 'is needed again: the address is another server' });
 }
 
 /** An address that is the instance's own, as answers show it, is none of the tenant's. */

@@ -29,6 +29,16 @@ describe('a provider', () => {
     expect(scene.directory.of(OTHER).map(({ name }) => name)).toEqual(['openai', 'local']);
   });
 
+  test('of the environment is for the instance’s own tenant alone, when it is not shared', async () => {
+    await scene.close();
+    scene = new Scene({ OPENAI_API_KEY: ENV_KEY, SVC_GATEWAY_SHARE_PROVIDERS: 'false' });
+    expect(scene.directory.of(OTHER).map(({ name }) => name)).toEqual(['local']);
+    expect(scene.secrets(INSTANCE, 'openai')).toEqual([ENV_KEY]);
+    expect((await scene.call(OTHER, providerCatalog.ListConfiguredProviders)).providers).toEqual([]);
+    await configure(OTHER, 'groq', { apiKey: KEY });
+    expect(scene.directory.of(OTHER).map(({ name }) => name)).toEqual(['groq', 'local']);
+  });
+
   test('is the same object until it changes', async () => {
     await configure(OTHER, 'groq', { apiKey: KEY });
     const before = scene.directory.of(OTHER);
@@ -86,6 +96,22 @@ describe('a provider', () => {
     expect(scene.account(OTHER, 'lab')?.trust).toBe('tenant');
     expect(scene.account(OTHER, 'groq')?.trust).toBe('operator');
     expect(scene.account(INSTANCE, 'lab')?.trust).toBe('operator');
+  });
+
+  test('does not take its stored keys along to another server', async () => {
+    const lab = (customBaseUrl: string, apiKey?: string) => ({
+      customBaseUrl,
+      ...(apiKey ? { apiKey } : {}),
+    });
+    const move = (body: object) =>
+      scene.refused(OTHER, providerCatalog.ConfigureProvider, { params: { providerName: 'lab' }, body });
+    await configure(OTHER, 'lab', lab('https://lab.example/v1', KEY));
+    expect(await move(lab('https://evil.example/v1'))).toMatchObject({ field: 'apiKey' });
+    expect(await move(lab('https://evil.example/v1', '****1111'))).toMatchObject({ field: 'apiKey' });
+    await configure(OTHER, 'lab', lab('https://lab.example/v2'));
+    await addKey(OTHER, { providerConfigId: 'lab', apiKey: SECOND });
+    expect(await move(lab('https://evil.example/v1', 'sk-new'))).toMatchObject({ field: 'customBaseUrl' });
+    expect(scene.account(OTHER, 'lab')).toMatchObject({ baseUrl: 'https://lab.example/v2', keys: [{}, {}] });
   });
 
   test('takes a masked key as unchanged, and an empty one', async () => {

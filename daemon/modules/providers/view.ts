@@ -64,7 +64,7 @@ export class ProviderViews {
     return [
       ...mine.map((provider) => this.ofOwn(tenant, provider, lastUsed)),
       ...instance
-        .all()
+        .lentTo(tenant)
         .flatMap((one) => (names.has(one.name) ? [] : [this.ofInstance(tenant, one, lastUsed)])),
     ];
   }

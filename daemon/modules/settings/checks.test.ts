@@ -40,6 +40,13 @@ describe('a check', () => {
     expect(yaml('').state).toBe('valid');
   });
 
+  test('of what is nested beyond reason is refused, or says so', () => {
+    const deep = JSON.parse(`{"cors":${'['.repeat(60_000)}${']'.repeat(60_000)}}`);
+    expect(refusal(() => scene.checks.checkMap('org_me', deep)).violations[0]?.field).toBe('config');
+    expect(yaml(`cors: ${'['.repeat(60_000)}`).state).toBe('error');
+    expect(yaml('cors: &a {maxAge: [*a]}').errors[0]?.field).toBe('cors.maxAge');
+  });
+
   test('of an answer of the API finds nothing wrong', () => {
     const { config } = scene.service.get('org_me');
     expect(scene.checks.checkMap('org_me', { ...config, version: 3, updatedAt: 'x' }).state).toBe('valid');

@@ -1,4 +1,5 @@
 import { CONFIG_SECTIONS } from '../../../src/api/config/runtime.ts';
+import { invalid } from '../../../src/errors/app-error.ts';
 import { pageOf } from '../../../src/kit/page.ts';
 import type { App } from '../../app.ts';
 import { type CheckedSection, checkSection } from './check.ts';
@@ -38,9 +39,9 @@ export class ConfigChecks {
     return { state: 'error', errors, warnings: [], sections: [], failed: [], checkedAt };
   }
 
-  /** Looks at an object of sections. */
+  /** Looks at an object of sections. Errors: invalid_argument when it is nested too deeply to be written. */
   checkMap(tenant: string, config: Readonly<Record<string, unknown>>): CheckResult {
-    return this.check(tenant, config, 'config', JSON.stringify(config));
+    return this.check(tenant, config, 'config', jsonOf(config));
   }
 
   /** How the configuration in force stands; `section` alone when one is named. Errors: section_not_found. */
@@ -75,6 +76,15 @@ export class ConfigChecks {
 
   private remember(tenant: string, row: Parameters<SettingsStore['addCheck']>[1]): void {
     this.app.db.transaction(() => this.store.addCheck(tenant, row));
+  }
+}
+
+/** JSON can be read that is too deep to be written again. */
+function jsonOf(config: Readonly<Record<string, unknown>>): string {
+  try {
+    return JSON.stringify(config);
+  } catch {
+    throw invalid({ field: 'config', description: 'is nested too deeply' });
   }
 }
 

@@ -97,6 +97,9 @@ export const CONFIG_SECTIONS = [
   'cors',
 ] as const;
 
+/** The largest configuration that is looked at, in bytes: reading YAML takes the time of everybody. */
+export const CONFIG_BODY_LIMIT = 256 * 1024;
+
 const sectionName = t.Object({
   section: t.String({ minLength: 1, description: `One of ${CONFIG_SECTIONS.join(', ')}.` }),
 });
@@ -121,6 +124,7 @@ export const runtimeConfig = {
     path: '/api/v1/config/runtime',
     summary: 'Replace the whole configuration',
     body: model('UpdateRuntimeConfigRequest', { config: RuntimeConfig }),
+    bodyLimit: CONFIG_BODY_LIMIT,
     response: RuntimeConfig,
     access: 'admin',
   }),
@@ -149,6 +153,7 @@ export const runtimeConfig = {
     }),
     response: ConfigSection,
     params: sectionName,
+    bodyLimit: CONFIG_BODY_LIMIT,
     access: 'admin',
   }),
   ResetRuntimeConfigSection: endpoint({
@@ -160,6 +165,7 @@ export const runtimeConfig = {
     body: model('ConfigServiceResetRuntimeConfigSectionBody', {}),
     response: ConfigSection,
     params: sectionName,
+    bodyLimit: CONFIG_BODY_LIMIT,
     access: 'admin',
   }),
 } satisfies Group;

@@ -1,5 +1,6 @@
 import { endpoint, type Group } from '../endpoint.ts';
 import { enumeration, fields, ids, int32, model, struct, t, timestamp } from '../schema.ts';
+import { CONFIG_BODY_LIMIT } from './runtime.ts';
 
 /** How bad a finding is. */
 export const ValidationSeverity = enumeration('ValidationSeverity', [
@@ -83,6 +84,7 @@ export const configValidation = {
     path: '/api/v1/config/validate',
     summary: 'Check a configuration given as YAML',
     body: model('ValidateYAMLRequest', { yamlConfig: t.String() }),
+    bodyLimit: CONFIG_BODY_LIMIT,
     response: ValidationResult,
     access: 'viewer',
   }),
@@ -93,6 +95,7 @@ export const configValidation = {
     path: '/api/v1/config/validate-map',
     summary: 'Check a configuration given as an object',
     body: model('ValidateMapRequest', { config: struct() }),
+    bodyLimit: CONFIG_BODY_LIMIT,
     response: ValidationResult,
     access: 'viewer',
   }),

@@ -1,6 +1,8 @@
 import { endpoint, type Group } from '../endpoint.ts';
 import { object, oneOf, open, t } from '../schema.ts';
 
+const MB = 1024 * 1024;
+
 /** A wish for embeddings, as stock clients send it. */
 export const EmbeddingsRequest = open(
   'CreateEmbeddingRequest',
@@ -40,6 +42,7 @@ export const embeddings = {
     summary: 'Turn texts into vectors',
     body: EmbeddingsRequest,
     response: EmbeddingList,
+    bodyLimit: 16 * MB,
     access: 'member',
   }),
 } satisfies Group;

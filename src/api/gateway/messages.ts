@@ -1,5 +1,5 @@
 import { endpoint, type Group } from '../endpoint.ts';
-import { nullable, object, oneOf, open, struct, t } from '../schema.ts';
+import { nullable, object, oneOf, open, struct, t, timestamp } from '../schema.ts';
 
 /** Where a picture or a document is: `base64`, `url`, `text`, `content` or `file`, told apart by `type`. */
 export const MessagesSource = open(
@@ -174,7 +174,16 @@ export const MessagesCountRequest = open(
   conversation,
 );
 
-const here = { spec: 'extra', tag: 'Messages', method: 'POST', bodyLimit: 64 * 1024 * 1024 } as const;
+/** A model that calls may name, as clients of this family list them. */
+export const MessagesModel = open('MessagesModel', {
+  type: t.Literal('model'),
+  id: t.String(),
+  display_name: t.String(),
+  created_at: timestamp(),
+});
+
+const tagged = { spec: 'extra', tag: 'Messages' } as const;
+const here = { ...tagged, method: 'POST', bodyLimit: 64 * 1024 * 1024 } as const;
 
 /** Messages, in the wire format of stock clients of that family. */
 export const messages = {
@@ -196,5 +205,19 @@ export const messages = {
     body: MessagesCountRequest,
     response: object('MessagesTokenCount', { input_tokens: t.Integer() }),
     access: 'member',
+  }),
+  ListMessagesModels: endpoint({
+    ...tagged,
+    id: 'ListMessagesModels',
+    method: 'GET',
+    path: '/compat/anthropic/v1/models',
+    summary: 'List the models that calls may name, all on one page',
+    response: object('MessagesModelList', {
+      data: t.Array(MessagesModel),
+      has_more: t.Boolean(),
+      first_id: nullable(t.String()),
+      last_id: nullable(t.String()),
+    }),
+    access: 'viewer',
   }),
 } satisfies Group;

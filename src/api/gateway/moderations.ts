@@ -1,6 +1,8 @@
 import { endpoint, type Group } from '../endpoint.ts';
 import { open, t } from '../schema.ts';
 
+const MB = 1024 * 1024;
+
 /** What to look at: texts, or texts and images. */
 export const ModerationRequest = open(
   'CreateModerationRequest',
@@ -48,6 +50,7 @@ export const moderations = {
     summary: 'Tell whether texts and images offend a policy',
     body: ModerationRequest,
     response: ModerationResult,
+    bodyLimit: 16 * MB,
     access: 'member',
   }),
 } satisfies Group;

@@ -1,16 +1,17 @@
 import { endpoint, type Group } from '../endpoint.ts';
 import { fields, ids, nullable, object, oneOf, open, stringMap, struct, t } from '../schema.ts';
 
-/** One item of the input or the output of a response: a message, a call, its result, reasoning, by `type`. */
+/** One item of the input or the output of a response: a message, a call, its result, reasoning, by `type`. Clients send what they were given back with nulls in it. */
 export const ResponseItem = open(
   'ResponseItem',
   {},
   {
     type: t.String(),
-    id: t.String(),
-    status: t.String(),
+    id: nullable(t.String()),
+    status: nullable(t.String()),
     role: oneOf('user', 'assistant', 'system', 'developer'),
     content: t.Union([
+      t.Null(),
       t.String(),
       t.Array(
         open(
@@ -23,8 +24,8 @@ export const ResponseItem = open(
     call_id: t.String(),
     name: t.String(),
     arguments: t.String({ description: 'JSON text.' }),
-    output: t.Union([t.String(), t.Array(struct())]),
-    summary: t.Array(struct()),
+    output: t.Union([t.Null(), t.String(), t.Array(struct())]),
+    summary: nullable(t.Array(struct())),
   },
 );
 

@@ -17,7 +17,9 @@ export const UsageSums = {
   reasoningTokens: tokens('Of outputTokens: spent on reasoning.'),
   costUsd: t.Number({ description: 'US dollars, of those requests whose price is known.' }),
   unpricedRequests: int64({ description: 'Requests whose price is not known; they are not in costUsd.' }),
-  estimatedRequests: int64({ description: 'Requests whose tokens are a guess, because the provider told none.' }),
+  estimatedRequests: int64({
+    description: 'Requests whose tokens are a guess, because the provider told none.',
+  }),
   durationMsP50: milliseconds('Half of the requests took no longer.'),
   durationMsP95: milliseconds('19 of 20 took no longer.'),
   firstByteMsP50: milliseconds('Until the first byte of the answer.'),
@@ -69,9 +71,14 @@ export const LoggedRequest = model('LoggedRequest', {
 
 const moment = (description: string) => t.String({ format: 'date-time', description });
 const filter = {
-  model: t.String({ description: 'Asked for or answered, with or without its provider; a final * stands for any rest.' }),
+  model: t.String({
+    description: 'Asked for or answered, with or without its provider; a final * stands for any rest.',
+  }),
   key: t.String({ description: 'Id of an API key or of a person.' }),
-  status: t.String({ pattern: '^([1-5][0-9]{2}|[1-5]xx)$', description: 'An HTTP status, or a class such as 5xx.' }),
+  status: t.String({
+    pattern: '^([1-5][0-9]{2}|[1-5]xx)$',
+    description: 'An HTTP status, or a class such as 5xx.',
+  }),
   ending: oneOf('completed', 'failed', 'stopped', 'refused'),
   surface: t.String(),
   minDurationMs: t.Number({ minimum: 0 }),
@@ -122,6 +129,9 @@ export const usage = {
     response: model('ListRequestsResponse', {
       requests: t.Array(LoggedRequest),
       nextCursor: t.String({ description: 'Where the list goes on; absent at its end.' }),
+      lastId: int64({
+        description: 'For "after" of the stream, which then has what ends after this answer.',
+      }),
     }),
     access: 'viewer',
   }),
@@ -135,11 +145,14 @@ export const usage = {
       ...filter,
       after: t.String({
         pattern: '^[0-9]{1,15}$',
-        description: 'As the header Last-Event-ID, which wins. Without either, the stream begins with what ends next.',
+        description:
+          'As the header Last-Event-ID, which wins. Without either, the stream begins with what ends next.',
       }),
     }),
     headers: fields({
-      'last-event-id': t.String({ description: 'Id of the last event that was seen; the stream goes on after it.' }),
+      'last-event-id': t.String({
+        description: 'Id of the last event that was seen; the stream goes on after it.',
+      }),
     }),
     response: LoggedRequest,
     stream: 'sse',

@@ -1,6 +1,8 @@
 import { endpoint, type Group } from '../endpoint.ts';
 import { base64, int32, int64, model, oneOf, struct, t } from '../schema.ts';
 
+const MB = 1024 * 1024;
+
 /** An image, as base64 or as an address. */
 export const ImageData = model('ImageData', {
   b64Json: t.String(),
@@ -32,6 +34,7 @@ export const imageVariations = {
       data: t.Array(ImageData),
       model: t.String(),
     }),
+    bodyLimit: 16 * MB,
     access: 'member',
   }),
 } satisfies Group;

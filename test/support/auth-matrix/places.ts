@@ -36,6 +36,12 @@ const COMMON: Things = {
   keyId: '404',
   port: '9',
   path: 'hook-of-nobody',
+  responseId: 'resp_nothing',
+  subject: 'nothing',
+  section: 'nothing',
+  name: 'nothing',
+  providerName: 'nothing',
+  providerConfigId: 'nothing',
 };
 
 /** Every address of every operation that is built; what answers GET answers HEAD too. */

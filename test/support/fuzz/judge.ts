@@ -47,7 +47,9 @@ function successProblem(endpoint: Endpoint, response: WireResponse): string | un
   const { status, headers, text } = response;
   if (endpoint.status === 204 || endpoint.stream === 'websocket' || endpoint.stream === 'sse')
     return undefined;
-  if (endpoint.stream === 'bytes') return text === '' ? 'is empty' : undefined;
+  // A list of no lines is empty.
+  const isLines = headers.get('content-type')?.startsWith('application/x-ndjson');
+  if (endpoint.stream === 'bytes') return text === '' && !isLines ? 'is empty' : undefined;
   if (headers.get('content-type')?.startsWith('text/event-stream'))
     return eventsProblem(endpoint.chunk ?? endpoint.response, text);
   const value = parse(text);

@@ -55,7 +55,12 @@ function begin(): void {
   service.start();
 }
 
-const callerOf = (actor: string, tenant = 'org_a'): Caller => ({ tenant, actor, role: 'member', via: 'api-key' });
+const callerOf = (actor: string, tenant = 'org_a'): Caller => ({
+  tenant,
+  actor,
+  role: 'member',
+  via: 'api-key',
+});
 const OWNER = callerOf('usr_owner');
 const set = (subject: string, change: BudgetChange) => service.set(OWNER, subject, change);
 
@@ -65,9 +70,16 @@ function reserve(tokens: number, { actor = KEYS[0] as string, tenant = 'org_a', 
 }
 
 /** Lets go of a reservation and books, in one step, as a settlement does. */
-function settle(reservation: Reservation | undefined, tokens: number, actor: string = KEYS[0], tenant = 'org_a'): void {
+function settle(
+  reservation: Reservation | undefined,
+  tokens: number,
+  actor: string = KEYS[0],
+  tenant = 'org_a',
+): void {
   reservation?.settle(tokens * 1000);
-  ledger.record(recordOf({ tenant, actor, costMicros: tokens * 1000, startedAt: time.at, model: 'priced/m' }));
+  ledger.record(
+    recordOf({ tenant, actor, costMicros: tokens * 1000, startedAt: time.at, model: 'priced/m' }),
+  );
 }
 
 function refusal(work: () => unknown): AppError | undefined {
@@ -81,7 +93,10 @@ function refusal(work: () => unknown): AppError | undefined {
 }
 
 const dayOf = (subject: string) => {
-  const standing = budgets.find('org_a', subject)?.standings(time.at).find(({ window }) => window === 'day');
+  const standing = budgets
+    .find('org_a', subject)
+    ?.standings(time.at)
+    .find(({ window }) => window === 'day');
   return standing?.spent;
 };
 
@@ -160,7 +175,20 @@ describe('a budget', () => {
     budgets.reserve(callerOf(KEYS[0]), 'mine/m', dear, ['priced/m', 'mine/other']);
     expect(budgets.find('org_a', 'tenant')?.reserved).toBe(600_000);
     await set('tenant', { dayUsd: 100, refuseUnpriced: true });
-    expect(refusal(() => budgets.reserve(callerOf(KEYS[0]), 'priced/m', dear, ['mine/m']))?.message).toContain('mine/m');
+    expect(
+      refusal(() => budgets.reserve(callerOf(KEYS[0]), 'priced/m', dear, ['mine/m']))?.message,
+    ).toContain('mine/m');
+  });
+
+  test('lets go of what is held for a request that is under way for hours', async () => {
+    await set('tenant', { totalUsd: 1 });
+    const lost = reserve(900);
+    expect(refusal(() => reserve(900))).toBeDefined();
+    time.at += 7 * HOUR_MS;
+    reserve(1);
+    expect(refusal(() => reserve(900))).toBeUndefined();
+    lost?.settle(0);
+    expect(budgets.find('org_a', 'tenant')?.reserved).toBe(901_000);
   });
 
   test('of nothing lets nothing pass', async () => {
@@ -176,7 +204,10 @@ describe('a budget', () => {
     await ledger.stop();
     begin();
     expect(dayOf('tenant')).toBe(500_000);
-    expect(budgets.find('org_a', KEYS[0])?.standings(time.at)[0]).toMatchObject({ window: 'total', spent: 400_000 });
+    expect(budgets.find('org_a', KEYS[0])?.standings(time.at)[0]).toMatchObject({
+      window: 'total',
+      spent: 400_000,
+    });
   });
 
   test('is removed, once', async () => {
@@ -206,33 +237,37 @@ test('any crowd of requests never spends more than the limit, and nothing is los
     ends: fc.nat(4),
   });
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 80 }), fc.integer({ min: 0, max: 5000 }), async (steps, limit) => {
-      const tenant = `org_${Math.random()}`;
-      await service.set({ ...OWNER, tenant }, 'tenant', { totalUsd: limit / 1000 });
-      const account = budgets.find(tenant, 'tenant');
-      const under: Array<() => void> = [];
-      let spent = 0;
-      const end = () => under.splice(Math.floor(under.length / 2), 1)[0]?.();
-      for (const { most, share, key, ends } of steps) {
-        for (let i = 0; i < ends; i++) end();
-        let reservation: Reservation | undefined;
-        if (refusal(() => (reservation = reserve(most, { actor: key, tenant })))) continue;
-        under.push(() => {
-          const cost = Math.floor((most * share) / 100);
-          spent += cost;
-          settle(reservation, cost, key, tenant);
-          settle2(reservation);
-        });
-        expect(spent * 1000 + (account?.reserved ?? 0)).toBeLessThanOrEqual(limit * 1000);
-      }
-      while (under.length > 0) end();
-      expect(account?.reserved).toBe(0);
-      expect(spent).toBeLessThanOrEqual(limit);
-      expect(account?.standings(time.at)[0]?.spent).toBe(spent * 1000);
-      await ledger.settled();
-      const sums = new TotalsStore(app.db).spent(tenant, undefined, 0, 0);
-      expect(sums.totalMicros).toBe(spent * 1000);
-    }),
+    fc.asyncProperty(
+      fc.array(step, { maxLength: 80 }),
+      fc.integer({ min: 0, max: 5000 }),
+      async (steps, limit) => {
+        const tenant = `org_${Math.random()}`;
+        await service.set({ ...OWNER, tenant }, 'tenant', { totalUsd: limit / 1000 });
+        const account = budgets.find(tenant, 'tenant');
+        const under: Array<() => void> = [];
+        let spent = 0;
+        const end = () => under.splice(Math.floor(under.length / 2), 1)[0]?.();
+        for (const { most, share, key, ends } of steps) {
+          for (let i = 0; i < ends; i++) end();
+          let reservation: Reservation | undefined;
+          if (refusal(() => (reservation = reserve(most, { actor: key, tenant })))) continue;
+          under.push(() => {
+            const cost = Math.floor((most * share) / 100);
+            spent += cost;
+            settle(reservation, cost, key, tenant);
+            settle2(reservation);
+          });
+          expect(spent * 1000 + (account?.reserved ?? 0)).toBeLessThanOrEqual(limit * 1000);
+        }
+        while (under.length > 0) end();
+        expect(account?.reserved).toBe(0);
+        expect(spent).toBeLessThanOrEqual(limit);
+        expect(account?.standings(time.at)[0]?.spent).toBe(spent * 1000);
+        await ledger.settled();
+        const sums = new TotalsStore(app.db).spent(tenant, undefined, 0, 0);
+        expect(sums.totalMicros).toBe(spent * 1000);
+      },
+    ),
     { numRuns: 25 },
   );
 });

@@ -1,5 +1,5 @@
 import { fail } from '../../../../src/errors/app-error.ts';
-import { type Clock, rfc3339, SECOND_MS } from '../../../../src/kit/time.ts';
+import { type Clock, HOUR_MS, rfc3339, SECOND_MS } from '../../../../src/kit/time.ts';
 import type { Caller } from '../../../http/route.ts';
 import type { ModelRequest } from '../pipeline/call.ts';
 import type { RequestRecord } from '../pipeline/record.ts';
@@ -15,6 +15,14 @@ const MICROS = 1_000_000;
 /** Stock clients try a 429 again by themselves, unless they are told not to. */
 const NO_RETRY = { 'x-should-retry': 'false' };
 
+/** A request that is longer under way holds nothing any more; what it does cost is booked all the same. */
+const LONGEST_HOLD_MS = 6 * HOUR_MS;
+
+interface Hold extends Reservation {
+  /** Unix time in milliseconds. */
+  readonly until: number;
+}
+
 /**
  * Holds requests to budgets, in memory. Before a request the most that it is expected to cost is held back, and it is
  * refused when that and what is spent and held exceed a limit; looking and holding are one step. After it the hold is
@@ -23,6 +31,7 @@ const NO_RETRY = { 'x-should-retry': 'false' };
 export class RequestBudgets implements Budgets {
   /** By tenant, then by subject. Tenants without budgets are not in it. */
   private readonly accounts = new Map<string, Map<string, Account>>();
+  private readonly holds = new Set<Hold>();
 
   constructor(
     private readonly prices: Pick<PriceBook, 'of'>,
@@ -71,14 +80,29 @@ export class RequestBudgets implements Budgets {
     const unpriced = models[amounts.indexOf(undefined)];
     for (const account of accounts) this.check(account, amount, unpriced);
     for (const account of accounts) account.hold(amount ?? 0);
-    let isOver = false;
-    return {
-      settle() {
-        if (isOver) return;
-        isOver = true;
-        for (const account of accounts) account.release(amount ?? 0);
+    return this.holding(accounts, amount ?? 0);
+  }
+
+  private holding(accounts: readonly Account[], amount: number): Reservation {
+    const now = this.clock.now();
+    this.letGoOfOld(now);
+    const hold = {
+      until: now + LONGEST_HOLD_MS,
+      settle: () => {
+        if (!this.holds.delete(hold)) return;
+        for (const account of accounts) account.release(amount);
       },
     };
+    this.holds.add(hold);
+    return hold;
+  }
+
+  /** The oldest stand first. */
+  private letGoOfOld(now: number): void {
+    for (const hold of this.holds) {
+      if (now < hold.until) return;
+      hold.settle(0);
+    }
   }
 
   /** Books a request that has ended. */

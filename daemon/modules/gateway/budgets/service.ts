@@ -82,7 +82,10 @@ export class BudgetService {
     const now = this.app.clock.now();
     const { dayUsd, monthUsd, totalUsd, hard = true, refuseUnpriced = false } = change;
     if (subject !== WHOLE_TENANT && !isId('key', subject) && !isId('usr', subject))
-      throw invalid({ field: 'subject', description: 'must be "tenant", or the id of an API key or of a person' });
+      throw invalid({
+        field: 'subject',
+        description: 'must be "tenant", or the id of an API key or of a person',
+      });
     if ((dayUsd ?? monthUsd ?? totalUsd) === undefined)
       throw invalid({ field: 'dayUsd', description: 'set at least one of dayUsd, monthUsd and totalUsd' });
     return {

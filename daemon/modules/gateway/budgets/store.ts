@@ -8,7 +8,11 @@ export class BudgetStore {
 
   /** Those of every tenant, for the start. */
   all(): BudgetRow[] {
-    return this.db.sql.select().from(budgetRows).orderBy(asc(budgetRows.tenant), asc(budgetRows.subject)).all();
+    return this.db.sql
+      .select()
+      .from(budgetRows)
+      .orderBy(asc(budgetRows.tenant), asc(budgetRows.subject))
+      .all();
   }
 
   find(tenant: string, subject: string): BudgetRow | undefined {

@@ -21,5 +21,10 @@ export function toBudget(account: Account, now: number): Value<typeof Budget> {
 }
 
 function toWindow({ limit, spent, resetsAt }: Standing, held: number): ShownWindow {
-  return { limitUsd: usdOf(limit), spentUsd: usdOf(spent), reservedUsd: usdOf(held), resetsAt: rfc3339(resetsAt) };
+  return {
+    limitUsd: usdOf(limit),
+    spentUsd: usdOf(spent),
+    reservedUsd: usdOf(held),
+    resetsAt: rfc3339(resetsAt),
+  };
 }

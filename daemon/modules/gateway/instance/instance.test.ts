@@ -153,7 +153,7 @@ describe('an activation', () => {
 
   test('is not for owners of other organizations', async () => {
     const other = { ...owner, tenant: 'org_other' };
-    expect(await refusal(activate(sign(), {}, other))).toMatchObject({ code: 'forbidden' });
+    expect(await refusal(activate(sign(), {}, other))).toMatchObject({ code: 'instance_only', http: 403 });
   });
 
   test('checks the device when the token names one', async () => {
@@ -324,8 +324,8 @@ describe('the key', () => {
 
   test('missing means not configured, never success', async () => {
     open({ 'license.public_key': '' });
-    for (const work of [activate(sign()), paid(activation()), changed(subscription())])
-      expect(await refusal(work)).toMatchObject({ code: 'not_configured' });
+    const ways = [() => activate(sign()), () => paid(activation()), () => changed(subscription())];
+    for (const work of ways) expect(await refusal(work())).toMatchObject({ code: 'not_configured' });
     open({ 'license.callback_secret': '' });
     expect(await refusal(paid(activation()))).toMatchObject({ code: 'not_configured' });
   });

@@ -59,11 +59,11 @@ export class InstanceService {
   }
 
   /**
-   * Activates the instance with a token, once. Errors: forbidden (an owner of another organization), not_configured,
+   * Activates the instance with a token, once. Errors: instance_only (an owner of another organization), not_configured,
    * invalid_argument, failed_precondition (used before, or older than what is in force).
    */
   async activate(caller: Caller, given: Activation): Promise<Licensing> {
-    if (!this.isOwn(caller)) throw fail('forbidden', { need: 'owner of the instance’s own organization' });
+    if (!this.isOwn(caller)) throw fail('instance_only');
     const { activationToken: token = '', instanceId } = given;
     if (token === '') throw invalid({ field: 'activationToken', description: 'is required' });
     if (instanceId && instanceId !== this.instance.id)

@@ -40,7 +40,11 @@ export interface ExportFormat {
 
 /** How the log can be downloaded. CSV as in RFC 4180. */
 export const FORMATS: Readonly<Record<'ndjson' | 'csv', ExportFormat>> = {
-  ndjson: { contentType: 'application/x-ndjson', head: '', line: (request) => `${JSON.stringify(request)}\n` },
+  ndjson: {
+    contentType: 'application/x-ndjson',
+    head: '',
+    line: (request) => `${JSON.stringify(request)}\n`,
+  },
   csv: {
     contentType: 'text/csv; charset=utf-8',
     head: `${COLUMNS.join(',')}\r\n`,

@@ -1,5 +1,5 @@
-import type { Value } from '../../../../src/api/schema.ts';
 import type { usage } from '../../../../src/api/gateway/usage.ts';
+import type { Value } from '../../../../src/api/schema.ts';
 import { invalid } from '../../../../src/errors/app-error.ts';
 import type { RequestRecord } from '../pipeline/record.ts';
 
@@ -33,7 +33,10 @@ export function matcher(filter: RequestFilter): Matches {
 
 /** Reads `since` and `until`. Errors: invalid_argument when the first is after the second. */
 export function readRange({ since, until }: { readonly since?: string; readonly until?: string }): Range {
-  const range = { from: since ? Date.parse(since) : 0, to: until ? Date.parse(until) : Number.MAX_SAFE_INTEGER };
+  const range = {
+    from: since ? Date.parse(since) : 0,
+    to: until ? Date.parse(until) : Number.MAX_SAFE_INTEGER,
+  };
   if (range.from > range.to) throw invalid({ field: 'since', description: 'must not be after until' });
   return range;
 }

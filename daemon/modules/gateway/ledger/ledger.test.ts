@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
+import { migrations } from '../../../../migrations/index.ts';
 import { DAY_MS } from '../../../../src/kit/time.ts';
 import type { App } from '../../../app.ts';
 import { openDatabase } from '../../../db/open.ts';
-import { migrations } from '../../../../migrations/index.ts';
 import { openTelemetry } from '../../../db/telemetry.ts';
 import { openTestApp } from '../../../testing/app.ts';
 import type { RuntimeConfigValue } from '../../settings/index.ts';
@@ -21,7 +21,8 @@ import { UsageReports } from './usage.ts';
 const DAY = Date.UTC(2026, 0, 15);
 const clock = { now: () => DAY + DAY_MS / 2 };
 const settings = {
-  of: (tenant: string) => ({ features: { enableRequestLogging: tenant !== 'org_unlogged' } }) as RuntimeConfigValue,
+  of: (tenant: string) =>
+    ({ features: { enableRequestLogging: tenant !== 'org_unlogged' } }) as RuntimeConfigValue,
 };
 
 let dir: string;
@@ -54,10 +55,12 @@ function logFile(): LogStore {
 }
 
 const sumOf = (tenant: string) =>
-  totals.between(tenant, 0, Number.MAX_SAFE_INTEGER).reduce(
-    (sum, row) => ({ requests: sum.requests + row.requests, costMicros: sum.costMicros + row.costMicros }),
-    { requests: 0, costMicros: 0 },
-  );
+  totals
+    .between(tenant, 0, Number.MAX_SAFE_INTEGER)
+    .reduce(
+      (sum, row) => ({ requests: sum.requests + row.requests, costMicros: sum.costMicros + row.costMicros }),
+      { requests: 0, costMicros: 0 },
+    );
 
 async function logged(tenant: string): Promise<RequestRecord[]> {
   const records: RequestRecord[] = [];
@@ -67,12 +70,21 @@ async function logged(tenant: string): Promise<RequestRecord[]> {
 
 const sumOfLog = async (tenant: string) => {
   const records = await logged(tenant);
-  return { requests: records.length, costMicros: records.reduce((sum, { costMicros = 0 }) => sum + costMicros, 0) };
+  return {
+    requests: records.length,
+    costMicros: records.reduce((sum, { costMicros = 0 }) => sum + costMicros, 0),
+  };
 };
 
 describe('a record', () => {
   test('is read as it was written, whole and in its absences', async () => {
-    const full = recordOf({ cache: 'miss', violations: ['pii'], error: 'upstream_failed', status: 502, ending: 'failed' });
+    const full = recordOf({
+      cache: 'miss',
+      violations: ['pii'],
+      error: 'upstream_failed',
+      status: 502,
+      ending: 'failed',
+    });
     const bare = recordOf({
       firstByteMs: undefined,
       model: undefined,
@@ -84,7 +96,8 @@ describe('a record', () => {
     ledger.record(full);
     ledger.record(bare);
     const log = new RequestLog(ledger);
-    for (const record of [full, bare]) expect(await log.get('org_a', record.requestId)).toMatchObject({ ...record });
+    for (const record of [full, bare])
+      expect(await log.get('org_a', record.requestId)).toMatchObject({ ...record });
   });
 
   test('of another tenant does not exist', async () => {
@@ -129,11 +142,14 @@ describe('the sums', () => {
       startedAt: fc.integer({ min: DAY - 3 * DAY_MS, max: DAY + DAY_MS - 1 }),
     });
     await fc.assert(
-      fc.asyncProperty(fc.array(records as fc.Arbitrary<Partial<RequestRecord>>, { maxLength: 120 }), async (list) => {
-        for (const one of list) ledger.record(recordOf(one));
-        await ledger.settled();
-        for (const tenant of ['org_a', 'org_b']) expect(await sumOfLog(tenant)).toEqual(sumOf(tenant));
-      }),
+      fc.asyncProperty(
+        fc.array(records as fc.Arbitrary<Partial<RequestRecord>>, { maxLength: 120 }),
+        async (list) => {
+          for (const one of list) ledger.record(recordOf(one));
+          await ledger.settled();
+          for (const tenant of ['org_a', 'org_b']) expect(await sumOfLog(tenant)).toEqual(sumOf(tenant));
+        },
+      ),
       { numRuns: 15 },
     );
   });
@@ -214,11 +230,21 @@ describe('the sums', () => {
   test('are grouped, and a price that nobody knows is counted apart', async () => {
     ledger.record(recordOf());
     ledger.record(recordOf({ costMicros: undefined, model: 'mine/llama', startedAt: DAY - DAY_MS }));
-    ledger.record(recordOf({ model: undefined, usage: undefined, costMicros: undefined, ending: 'refused', status: 429 }));
+    ledger.record(
+      recordOf({ model: undefined, usage: undefined, costMicros: undefined, ending: 'refused', status: 429 }),
+    );
     ledger.record(recordOf({ cache: 'hit', usage: undefined, costMicros: 0, durationMs: 1 }));
     const reports = new UsageReports(ledger, totals, clock);
     const byModel = await reports.report('org_a', {});
-    expect(byModel.groups.map(({ group, sums }) => [group, sums.requests, sums.unpriced, sums.errors, sums.cacheHits])).toEqual([
+    expect(
+      byModel.groups.map(({ group, sums }) => [
+        group,
+        sums.requests,
+        sums.unpriced,
+        sums.errors,
+        sums.cacheHits,
+      ]),
+    ).toEqual([
       ['openai/gpt-4o', 2, 0, 0, 1],
       ['mine/llama', 1, 1, 0, 0],
       ['(none)', 1, 0, 1, 0],
@@ -231,10 +257,11 @@ describe('the sums', () => {
     expect((await reports.report('org_a', { from: '2026-01-15' })).total.requests).toBe(3);
     expect((await reports.report('org_a', { model: 'mine/llama' })).total.requests).toBe(1);
     expect(reports.report('org_a', { from: 'yesterday' })).rejects.toThrow('from');
+    expect(reports.report('org_a', { from: '2020-01-01' })).rejects.toThrow('400 days');
   });
 
   test('of made-up names of models are bounded', () => {
-    const count = 5050;
+    const count = 2050;
     const sums = { ...totalsOf(), requests: 1 };
     totals.add(
       Array.from({ length: count }, (_, i) => ({
@@ -243,7 +270,7 @@ describe('the sums', () => {
       })),
     );
     const rows = totals.between('org_x', DAY, DAY);
-    expect(rows.length).toBe(5001);
+    expect(rows.length).toBe(2001);
     expect(rows.find(({ model }) => model === '*')?.requests).toBe(50);
   });
 });
@@ -269,7 +296,8 @@ function totalsOf() {
 
 describe('the log', () => {
   test('is read page by page, each request once, the newest first', async () => {
-    for (let i = 0; i < 1300; i++) ledger.record(recordOf({ startedAt: DAY + (i % 7), model: i % 3 ? 'a/x' : 'b/y' }));
+    for (let i = 0; i < 1300; i++)
+      ledger.record(recordOf({ startedAt: DAY + (i % 7), model: i % 3 ? 'a/x' : 'b/y' }));
     ledger.record(recordOf({ tenant: 'org_b' }));
     const log = new RequestLog(ledger);
     const seen: RequestRecord[] = [];
@@ -282,7 +310,9 @@ describe('the log', () => {
     }
     expect(new Set(seen.map(({ requestId }) => requestId)).size).toBe(866);
     expect(seen.length).toBe(866);
-    expect(seen.every((record, i) => i === 0 || record.startedAt <= (seen[i - 1]?.startedAt ?? 0))).toBe(true);
+    expect(seen.every((record, i) => i === 0 || record.startedAt <= (seen[i - 1]?.startedAt ?? 0))).toBe(
+      true,
+    );
     expect(pages).toBeGreaterThanOrEqual(8);
   });
 
@@ -303,7 +333,15 @@ describe('the log', () => {
   ])('%j finds %d', async (filter, count) => {
     ledger.record(recordOf());
     ledger.record(recordOf({ actor: 'key_2', costMicros: 900, startedAt: DAY }));
-    ledger.record(recordOf({ status: 502, ending: 'failed', model: undefined, requestedModel: 'gpt-5', durationMs: 2000 }));
+    ledger.record(
+      recordOf({
+        status: 502,
+        ending: 'failed',
+        model: undefined,
+        requestedModel: 'gpt-5',
+        durationMs: 2000,
+      }),
+    );
     ledger.record(recordOf({ surface: 'embeddings', model: 'cohere/embed', requestedModel: 'embed' }));
     const { records } = await new RequestLog(ledger).list('org_a', filter);
     expect(records.length).toBe(count);
@@ -331,8 +369,10 @@ describe('the log', () => {
     for (let i = 0; i < 450; i++) ledger.record(recordOf({ startedAt: DAY - 40 * DAY_MS }));
     for (let i = 0; i < 5; i++) ledger.record(recordOf());
     await ledger.settled();
-    await ledger.forget(DAY - 30 * DAY_MS);
+    await ledger.forget(DAY - 30 * DAY_MS, 1000);
     expect((await logged('org_a')).length).toBe(5);
+    await ledger.forget(0, 3);
+    expect((await logged('org_a')).length).toBe(3);
     expect(sumOf('org_a').requests).toBe(455);
   });
 });
@@ -341,7 +381,10 @@ test('the sums are in the database of the instance', async () => {
   const path = join(dir, 'svc.db');
   const db = openDatabase(path, migrations);
   new TotalsStore(db).add([
-    { group: { tenant: 't', dayAt: DAY, actor: 'k', provider: 'p', model: 'm', surface: 'chat' }, sums: totalsOf() },
+    {
+      group: { tenant: 't', dayAt: DAY, actor: 'k', provider: 'p', model: 'm', surface: 'chat' },
+      sums: totalsOf(),
+    },
   ]);
   db.close();
   const again = openDatabase(path, migrations);

@@ -94,7 +94,8 @@ export class RequestLedger implements Ledger {
 
   record(record: RequestRecord): void {
     for (const recorder of this.recorders) recorder(record);
-    if (this.waiting.length >= MOST_WAITING) this.skip([record]);
+    if (!this.settings.of(record.tenant).features.enableRequestLogging) this.pending.fold([record]);
+    else if (this.waiting.length >= MOST_WAITING) this.skip([record]);
     else this.waiting.push(record);
     if (this.flushing) return;
     if (this.waiting.length === FLUSH_AT) {
@@ -133,9 +134,10 @@ export class RequestLedger implements Ledger {
     this.writeSums();
   }
 
-  /** Forgets the rows of requests that began before a time, some at a step. */
-  async forget(before: number): Promise<void> {
-    while ((this.log?.forget(before, FORGOTTEN_AT_ONCE) ?? 0) > 0) await otherWork();
+  /** Forgets the rows of requests that began before a time, and all but the newest `most`; some at a step. */
+  async forget(before: number, most: number): Promise<void> {
+    const upTo = this.written - most;
+    while ((this.log?.forget(FORGOTTEN_AT_ONCE, before, upTo) ?? 0) > 0) await otherWork();
   }
 
   private flush(): Promise<void> {
@@ -165,16 +167,13 @@ export class RequestLedger implements Ledger {
   private writeSlice(): void {
     const records = this.waiting.slice(0, SLICE);
     this.waiting = this.waiting.slice(SLICE);
-    const logged = records.filter(({ tenant }) => this.settings.of(tenant).features.enableRequestLogging);
-    if (logged.length < records.length) this.pending.fold(records.filter((record) => !logged.includes(record)));
-    if (logged.length === 0) return;
     const isWritten = this.logComplaint.attempt(() => {
       if (!this.log) throw new Error('the file could not be opened');
-      const { fresh, seq } = this.log.append(logged);
+      const { fresh, seq } = this.log.append(records);
       this.written = seq;
       this.pending.fold(fresh);
     });
-    if (!isWritten) this.skip(logged);
+    if (!isWritten) this.skip(records);
     else for (const listener of this.listeners) listener(this.written);
   }
 

@@ -94,7 +94,7 @@ export class LogStore {
        VALUES (${NAMES.map((name) => `$${name}`).join(', ')}) ON CONFLICT DO NOTHING`,
     );
     this.window = sqlite.query<Row, [string, number, number, number, number, number]>(
-      `${SELECTED} WHERE tenant = ? AND started_at >= ? AND (started_at, seq) < (?, ?) AND started_at <= ?
+      `${SELECTED} WHERE tenant = ? AND started_at BETWEEN ? AND ? AND (started_at < ? OR seq < ?)
        ORDER BY started_at DESC, seq DESC LIMIT ?`,
     );
     // NOT INDEXED leaves the order of the rows, which is that of seq.
@@ -103,10 +103,13 @@ export class LogStore {
     );
     this.rest = sqlite.query<Row, [number, number]>(`${SELECTED} WHERE seq > ? ORDER BY seq LIMIT ?`);
     this.one = sqlite.query<Row, [string, string]>(`${SELECTED} WHERE tenant = ? AND request_id = ?`);
-    this.prune = sqlite.query<null, [number, number]>(
-      'DELETE FROM requests WHERE seq IN (SELECT seq FROM requests ORDER BY seq LIMIT ?) AND started_at < ?',
+    this.prune = sqlite.query<null, [number, number, number]>(
+      `DELETE FROM requests WHERE seq IN (SELECT seq FROM requests ORDER BY seq LIMIT ?)
+       AND (started_at < ? OR seq <= ?)`,
     );
-    this.newest = sqlite.query<{ seq: number }, []>("SELECT seq FROM sqlite_sequence WHERE name = 'requests'");
+    this.newest = sqlite.query<{ seq: number }, []>(
+      "SELECT seq FROM sqlite_sequence WHERE name = 'requests'",
+    );
     this.write = sqlite.transaction((records: readonly RequestRecord[]) => {
       const fresh = records.filter((record) => this.insert.run({ ...toRow(record) }).changes === 1);
       return { fresh, seq: this.last() };
@@ -133,8 +136,15 @@ export class LogStore {
   }
 
   /** Rows of a tenant before a place, newest first, of requests that began between two times, both included. */
-  before(tenant: string, { startedAt, seq }: LogPlace, from: number, to: number, limit: number): LoggedRecord[] {
-    return this.window.all(tenant, from, startedAt, seq, to, limit).map(fromRow);
+  before(
+    tenant: string,
+    { startedAt, seq }: LogPlace,
+    from: number,
+    to: number,
+    limit: number,
+  ): LoggedRecord[] {
+    const upTo = Math.min(startedAt, to);
+    return this.window.all(tenant, from, upTo, startedAt, seq, limit).map(fromRow);
   }
 
   /** Rows of a tenant after one place up to another, oldest first. */
@@ -152,9 +162,9 @@ export class LogStore {
     return row ? fromRow(row) : undefined;
   }
 
-  /** Forgets up to `limit` of the oldest rows that began before a time. Answers how many. */
-  forget(before: number, limit: number): number {
-    return this.prune.run(limit, before).changes;
+  /** Forgets up to `limit` of the oldest rows: those that began before a time, and those up to a place. Answers how many. */
+  forget(limit: number, before: number, upTo: number): number {
+    return this.prune.run(limit, before, upTo).changes;
   }
 
   close(): void {

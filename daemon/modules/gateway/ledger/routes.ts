@@ -22,16 +22,16 @@ export function usageRoutes(reports: UsageReports, log: RequestLog): Route[] {
       };
     },
     ListRequests: async ({ caller, query }) => {
-      const { records, next } = await log.list(caller.tenant, query, readCursor(query.cursor));
-      return { requests: records.map(toRequest), nextCursor: next && toCursor(next) };
+      const { records, next, last } = await log.list(caller.tenant, query, readCursor(query.cursor));
+      return { requests: records.map(toRequest), nextCursor: next && toCursor(next), lastId: String(last) };
     },
     WatchRequests: ({ caller, query: { after, ...filter }, request, signal, headers }) => {
       const records = log.watch(caller.tenant, filter, lastSeen(request, after), signal);
       return sse(toEvents(records), { signal, headers, greets: true });
     },
-    ExportRequests: async ({ caller, query: { format = 'ndjson', ...query }, headers }) => {
+    ExportRequests: async ({ caller, query: { format = 'ndjson', ...query }, signal, headers }) => {
       const { contentType } = FORMATS[format];
-      const body = exportBody(await log.all(caller.tenant, query), FORMATS[format]);
+      const body = exportBody(await log.all(caller.tenant, query, signal), FORMATS[format]);
       headers.set('content-type', contentType);
       headers.set('content-disposition', `attachment; filename="requests.${format}"`);
       return new Response(body, { headers });

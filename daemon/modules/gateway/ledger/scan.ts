@@ -14,15 +14,16 @@ export interface Window {
   readonly next?: LogPlace;
 }
 
-/** Searches the log of a tenant backwards in time, a window at a step. Memory and time of a step are bounded. */
+/** Searches the log of a tenant backwards in time, a window at a step. Memory and time of a step are bounded. Ends with the signal. */
 export async function* scan(
   log: LogStore,
   tenant: string,
   { from, to }: Range,
   matches: Matches,
   start: LogPlace = NEWEST,
+  signal?: AbortSignal,
 ): AsyncGenerator<Window> {
-  for (let place: LogPlace | undefined = start; place; ) {
+  for (let place: LogPlace | undefined = start; place && !signal?.aborted; ) {
     const rows: LoggedRecord[] = log.before(tenant, place, from, to, WINDOW);
     const last = rows.at(-1);
     place = last && rows.length === WINDOW ? { startedAt: last.startedAt, seq: last.seq } : undefined;

@@ -27,7 +27,9 @@ export const usageTotals = sqliteTable(
     firstBytes: text('first_bytes', { mode: 'json' }).$type<Histogram>().notNull(),
   },
   (table) => [
-    primaryKey({ columns: [table.tenant, table.dayAt, table.actor, table.provider, table.model, table.surface] }),
+    primaryKey({
+      columns: [table.tenant, table.dayAt, table.actor, table.provider, table.model, table.surface],
+    }),
   ],
 );
 

@@ -18,7 +18,7 @@ export interface Spent {
 }
 
 /** Most groups of a tenant and day. What comes after is counted under the model `*`, so that made-up names cost nothing. */
-const MOST_GROUPS = 5000;
+const MOST_GROUPS = 2000;
 const OTHERS = '*';
 /** Tenants and days whose groups are counted in memory. */
 const REMEMBERED = 1000;
@@ -110,9 +110,12 @@ export class TotalsStore {
   /** A group that is not there yet. */
   private addNew(group: Group, sums: Sums): void {
     const key = `${group.tenant} ${group.dayAt}`;
-    const groups = this.groups.get(key) ?? this.countOf.get({ tenant: group.tenant, dayAt: group.dayAt })?.groups ?? 0;
-    if (groups >= MOST_GROUPS && group.model !== OTHERS)
-      return this.addOne({ group: { ...group, provider: '', model: OTHERS }, sums });
+    const groups =
+      this.groups.get(key) ?? this.countOf.get({ tenant: group.tenant, dayAt: group.dayAt })?.groups ?? 0;
+    if (groups >= MOST_GROUPS && group.model !== OTHERS) {
+      this.addOne({ group: { ...group, provider: '', model: OTHERS }, sums });
+      return;
+    }
     this.put.run({ ...group, ...sums });
     if (this.groups.size >= REMEMBERED) this.groups.clear();
     this.groups.set(key, groups + 1);
@@ -121,5 +124,8 @@ export class TotalsStore {
 
 /** Every column with the value that would be written. */
 const WRITTEN = Object.fromEntries(
-  Object.entries(getTableColumns(usageTotals)).map(([name, column]) => [name, sql.raw(`excluded.${column.name}`)]),
+  Object.entries(getTableColumns(usageTotals)).map(([name, column]) => [
+    name,
+    sql.raw(`excluded.${column.name}`),
+  ]),
 );

@@ -22,12 +22,14 @@ export interface UsageReport {
   /** Beginnings of the first and the last day, Unix time in milliseconds. */
   readonly from: number;
   readonly to: number;
-  /** By days in their order; otherwise the most expensive first, then the most used. */
+  /** Days in their order; otherwise the most expensive first, then the most used. */
   readonly groups: ReadonlyArray<{ readonly group: string; readonly sums: Sums }>;
   readonly total: Sums;
 }
 
 const DEFAULT_DAYS = 30;
+/** Of one question. */
+const MOST_DAYS = 400;
 /** Requests that nobody has answered have no provider and no model. */
 const NOBODY = '(none)';
 
@@ -45,10 +47,17 @@ export class UsageReports {
     const to = readDay('to', query.to) ?? today;
     const from = readDay('from', query.from) ?? to - (DEFAULT_DAYS - 1) * DAY_MS;
     if (from > to) throw invalid({ field: 'from', description: 'must not be after to' });
+    if (to - from >= MOST_DAYS * DAY_MS)
+      throw invalid({ field: 'from', description: `must not be ${MOST_DAYS} days or more before to` });
     await this.ledger.settled();
-    const rows = this.totals.between(tenant, from, to).filter((row) => isAsked(row, query));
     const groupBy = query.groupBy ?? 'model';
-    return { from, to, total: sum(rows), groups: grouped(rows, groupBy) };
+    const groups = new Map<string, Sums>();
+    for (let day = from; day <= to; day += DAY_MS) {
+      const rows = this.totals.between(tenant, day, day).filter((row) => isAsked(row, query));
+      for (const row of rows) addTo(groups, nameOf(row, groupBy), row);
+      if (rows.length > 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    return { from, to, total: sum(groups.values()), groups: sorted(groups, groupBy) };
   }
 }
 
@@ -56,17 +65,23 @@ function isAsked(row: TotalRow, { model, key }: UsageQuery): boolean {
   return (key === undefined || row.actor === key) && (model === undefined || modelOf(row) === model);
 }
 
-function grouped(rows: readonly TotalRow[], groupBy: GroupBy): UsageReport['groups'] {
-  const groups = Map.groupBy(rows, (row) => nameOf(row, groupBy));
-  const sums = [...groups].map(([group, rows]) => ({ group, sums: sum(rows) }));
-  return groupBy === 'day'
-    ? sums.sort((a, b) => (a.group < b.group ? -1 : 1))
-    : sums.sort((a, b) => b.sums.costMicros - a.sums.costMicros || b.sums.requests - a.sums.requests);
+function addTo(groups: Map<string, Sums>, group: string, row: TotalRow): void {
+  const sums = groups.get(group) ?? noSums();
+  const { tenant, dayAt, actor, provider, model, surface, ...counted } = row;
+  add(sums, counted);
+  groups.set(group, sums);
 }
 
-function sum(rows: readonly TotalRow[]): Sums {
+function sorted(groups: ReadonlyMap<string, Sums>, groupBy: GroupBy): UsageReport['groups'] {
+  const list = [...groups].map(([group, sums]) => ({ group, sums }));
+  return groupBy === 'day'
+    ? list
+    : list.sort((a, b) => b.sums.costMicros - a.sums.costMicros || b.sums.requests - a.sums.requests);
+}
+
+function sum(all: Iterable<Sums>): Sums {
   const total = noSums();
-  for (const { tenant, dayAt, actor, provider, model, surface, ...sums } of rows) add(total, sums);
+  for (const sums of all) add(total, sums);
   return total;
 }
 

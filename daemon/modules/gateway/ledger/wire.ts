@@ -1,4 +1,4 @@
-import type { RequestAttempt, usage, LoggedRequest, UsageGroup } from '../../../../src/api/gateway/usage.ts';
+import type { LoggedRequest, RequestAttempt, UsageGroup, usage } from '../../../../src/api/gateway/usage.ts';
 import type { Value } from '../../../../src/api/schema.ts';
 import { rfc3339 } from '../../../../src/kit/time.ts';
 import type { Attempt } from '../pipeline/record.ts';

@@ -27,9 +27,19 @@ function callOf({ tenant = 'org_a', key, user, peer = '192.0.2.1' }: Who): Model
 
 function scene(change: Partial<RateLimitValue>, mostBuckets?: number) {
   const time = { now: 0, wall: START };
-  const rateLimit = { enabled: true, requestsPerMinute: 60, burst: 2, keySource: 'correlation' as const, ...change };
+  const rateLimit = {
+    enabled: true,
+    requestsPerMinute: 60,
+    burst: 2,
+    keySource: 'correlation' as const,
+    ...change,
+  };
   const settings = { of: () => ({ rateLimit }) as RuntimeConfigValue };
-  const limits = new RequestLimits(settings, { now: () => time.wall }, { monotonic: () => time.now, mostBuckets });
+  const limits = new RequestLimits(
+    settings,
+    { now: () => time.wall },
+    { monotonic: () => time.now, mostBuckets },
+  );
   const admits = (who: Who) => {
     try {
       limits.admit(callOf(who));

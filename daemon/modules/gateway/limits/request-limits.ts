@@ -47,7 +47,11 @@ export class RequestLimits implements Limits {
     if (!rateLimit.enabled) return undefined;
     const now = this.monotonic();
     const refill = { burst: rateLimit.burst, perMs: rateLimit.requestsPerMinute / MINUTE_MS };
-    const bucket = this.bucket(`${tenant} ${rateLimit.keySource} ${bucketKey(rateLimit.keySource, call)}`, refill, now);
+    const bucket = this.bucket(
+      `${tenant} ${rateLimit.keySource} ${bucketKey(rateLimit.keySource, call)}`,
+      refill,
+      now,
+    );
     const isAdmitted = bucket.take(now, refill);
     const headers = this.headers(bucket, refill);
     if (isAdmitted) return headers;

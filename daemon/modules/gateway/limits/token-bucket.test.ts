@@ -24,21 +24,25 @@ test('never gives more than burst + rate * time, however time is cut', () => {
 
 test('a clock that steps back gives nothing and takes nothing', () => {
   fc.assert(
-    fc.property(refills, fc.array(fc.integer({ min: -5000, max: 5000 }), { maxLength: 200 }), (refill, steps) => {
-      const bucket = new TokenBucket(refill.burst, 0);
-      let now = 0;
-      let forward = 0;
-      let given = 0;
-      for (const step of steps) {
-        const before = bucket.remaining;
-        now += step;
-        forward += Math.max(0, step);
-        const isGiven = bucket.take(now, refill);
-        if (isGiven) given++;
-        if (before > 0) expect(isGiven).toBe(true);
-        expect(given).toBeLessThanOrEqual(refill.burst + refill.perMs * forward + 1e-6);
-      }
-    }),
+    fc.property(
+      refills,
+      fc.array(fc.integer({ min: -5000, max: 5000 }), { maxLength: 200 }),
+      (refill, steps) => {
+        const bucket = new TokenBucket(refill.burst, 0);
+        let now = 0;
+        let forward = 0;
+        let given = 0;
+        for (const step of steps) {
+          const before = bucket.remaining;
+          now += step;
+          forward += Math.max(0, step);
+          const isGiven = bucket.take(now, refill);
+          if (isGiven) given++;
+          if (before > 0) expect(isGiven).toBe(true);
+          expect(given).toBeLessThanOrEqual(refill.burst + refill.perMs * forward + 1e-6);
+        }
+      },
+    ),
   );
 });
 
@@ -60,7 +64,11 @@ test('what was asked for later is never refused when it was granted sooner', () 
 test('says when there is a token, and when it is full', () => {
   const refill = { burst: 2, perMs: 0.001 };
   const bucket = new TokenBucket(2, 0);
-  expect([bucket.take(0, refill), bucket.take(0, refill), bucket.take(0, refill)]).toEqual([true, true, false]);
+  expect([bucket.take(0, refill), bucket.take(0, refill), bucket.take(0, refill)]).toEqual([
+    true,
+    true,
+    false,
+  ]);
   expect(bucket.untilToken(refill)).toBe(1000);
   expect(bucket.untilFull(refill)).toBe(2000);
   expect(bucket.take(999, refill)).toBe(false);

@@ -44,6 +44,8 @@ export class Pipeline {
     private readonly attempts: Attempts,
     private readonly clock: Clock,
     private readonly defaults: () => Defaults,
+    /** Refuses what the caller's tenant has switched off. */
+    private readonly allow: (call: ModelCall) => void = () => {},
   ) {}
 
   /**
@@ -65,6 +67,7 @@ export class Pipeline {
     settlement: Settlement,
   ): Promise<Served<R, A>> {
     settlement.admitted(this.stages.limits.admit(asked));
+    this.allow(asked);
     const overrides = readOverrides(asked.headers);
     const call = await this.guarded(asked, settlement);
     const { request } = call;

@@ -15,7 +15,9 @@ const FIELDS = {
  * Errors: invalid_argument naming the entry.
  */
 export function readPrices(setting: Readonly<Record<string, unknown>>): ReadonlyMap<string, PriceSheet> {
-  return new Map(Object.entries(setting).map(([model, value]) => [checked(model), new PriceSheet(readOne(model, value))]));
+  return new Map(
+    Object.entries(setting).map(([model, value]) => [checked(model), new PriceSheet(readOne(model, value))]),
+  );
 }
 
 /** The entry that holds for a model. */
@@ -26,7 +28,10 @@ export function ownPriceOf(prices: ReadonlyMap<string, PriceSheet>, model: strin
 
 function checked(model: string): string {
   if (/^[^/\s]+\/\S+$/.test(model)) return model;
-  throw invalid({ field: `gateway.prices.${model}`, description: 'must be named provider/model, or provider/*' });
+  throw invalid({
+    field: `gateway.prices.${model}`,
+    description: 'must be named provider/model, or provider/*',
+  });
 }
 
 function readOne(model: string, value: unknown): Record<string, number> {
@@ -36,7 +41,10 @@ function readOne(model: string, value: unknown): Record<string, number> {
   return Object.fromEntries(
     Object.entries(value).map(([name, amount]) => {
       if (!(name in FIELDS))
-        throw invalid({ field: `${field}.${name}`, description: `must be one of ${Object.keys(FIELDS).join(', ')}` });
+        throw invalid({
+          field: `${field}.${name}`,
+          description: `must be one of ${Object.keys(FIELDS).join(', ')}`,
+        });
       if (typeof amount !== 'number' || !(amount >= 0) || !Number.isFinite(amount))
         throw invalid({ field: `${field}.${name}`, description: 'must be US dollars for a million tokens' });
       return [FIELDS[name as keyof typeof FIELDS], amount];

@@ -60,7 +60,8 @@ export class PriceBook implements Prices {
     const [provider, id] = [model.slice(0, slash), model.slice(slash + 1)];
     if (FREE.includes(provider)) return { priced: { sheet: FREE_SHEET }, until: Number.POSITIVE_INFINITY };
     const known = this.dataset?.priceOf(provider, id, new Date(now));
-    const until = this.dataset && !Array.isArray(known?.entry.prices) ? Number.POSITIVE_INFINITY : now + MINUTE_MS;
+    const until =
+      this.dataset && !Array.isArray(known?.entry.prices) ? Number.POSITIVE_INFINITY : now + MINUTE_MS;
     const isListed = known !== undefined && Object.keys(known.price).length > 0;
     const sheet = ownPriceOf(this.own, model) ?? (isListed ? new PriceSheet(known.price) : undefined);
     return { priced: sheet && { sheet, contextWindow: known?.entry.context_window }, until };

@@ -49,7 +49,8 @@ export class PriceSheet {
       cacheWrite * at(this.cacheWrite, input) +
       Math.max(0, output - reasoning) * at(this.output, input) +
       reasoning * at(this.reasoning, input);
-    const others = (seconds / SECONDS_OF_HOUR) * at(this.soundHour, input) + at(this.request, input) / THOUSAND;
+    const others =
+      (seconds / SECONDS_OF_HOUR) * at(this.soundHour, input) + at(this.request, input) / THOUSAND;
     return rounded(tokens + others * MICROS);
   }
 

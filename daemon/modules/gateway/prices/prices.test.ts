@@ -18,10 +18,24 @@ beforeAll(async () => {
   await book.open();
 });
 
-const PROVIDERS = ['openai', 'anthropic', 'google', 'bedrock', 'mistral', 'groq', 'deepseek', 'xai', 'openrouter'];
+const PROVIDERS = [
+  'openai',
+  'anthropic',
+  'google',
+  'bedrock',
+  'mistral',
+  'groq',
+  'deepseek',
+  'xai',
+  'openrouter',
+];
 
 const usages: fc.Arbitrary<Usage> = fc
-  .record({ input: fc.nat(600_000), output: fc.nat(50_000), shares: fc.tuple(fc.nat(100), fc.nat(100), fc.nat(100)) })
+  .record({
+    input: fc.nat(600_000),
+    output: fc.nat(50_000),
+    shares: fc.tuple(fc.nat(100), fc.nat(100), fc.nat(100)),
+  })
   .map(({ input, output, shares: [cached, written, thought] }) => {
     const cachedInput = Math.floor((input * cached) / 200);
     const cacheWrite = Math.floor((input * written) / 200);
@@ -29,7 +43,9 @@ const usages: fc.Arbitrary<Usage> = fc
   });
 
 test('costs what the data set says, for every model of the large providers and any use', () => {
-  const models = PROVIDERS.flatMap((provider) => dataset.modelsOf(provider).map(({ id }) => ({ provider, id }))).filter(
+  const models = PROVIDERS.flatMap((provider) =>
+    dataset.modelsOf(provider).map(({ id }) => ({ provider, id })),
+  ).filter(
     ({ provider, id }) => dataset.priceOf(provider, id, new Date(NOW))?.price.input_mtok !== undefined,
   );
   expect(models.length).toBeGreaterThan(300);
@@ -84,7 +100,10 @@ describe('a price', () => {
   });
 
   test('of a tier holds for the whole request', () => {
-    const sheet = new PriceSheet({ input_mtok: { base: 1, tiers: [{ start: 1000, price: 2 }] }, output_mtok: 10 } as never);
+    const sheet = new PriceSheet({
+      input_mtok: { base: 1, tiers: [{ start: 1000, price: 2 }] },
+      output_mtok: 10,
+    } as never);
     expect(sheet.cost({ input: 1000, output: 0 })).toBe(1000);
     expect(sheet.cost({ input: 1001, output: 1 })).toBe(2012);
   });
@@ -99,7 +118,11 @@ describe('a price', () => {
 });
 
 describe('the most that a request may take', () => {
-  const say = (content: unknown, more: object = {}) => ({ model: 'm', messages: [{ role: 'user', content }], ...more });
+  const say = (content: unknown, more: object = {}) => ({
+    model: 'm',
+    messages: [{ role: 'user', content }],
+    ...more,
+  });
 
   test('grows with the prompt, and counts letters of any script', () => {
     const plain = worstCase(say('word '.repeat(3000))).input;

@@ -39,7 +39,8 @@ function tokensOf(value: unknown, field = ''): number {
   if (typeof value === 'number') return 1;
   if (typeof value !== 'object' || value === null) return 0;
   let tokens = 0;
-  for (const key in value) tokens += tokensOfText(key) + tokensOf((value as Record<string, unknown>)[key], key);
+  for (const key in value)
+    tokens += tokensOfText(key) + tokensOf((value as Record<string, unknown>)[key], key);
   return tokens;
 }
 

@@ -21,6 +21,13 @@ export interface RouteBook {
   list(tenant: string): readonly ModelRoute[];
 }
 
+/** How calls of a bare name are spread over the providers that have it. */
+export interface Balancing {
+  readonly strategy: Strategy;
+  /** By name of the provider; 1 where it is not named. */
+  readonly weights: Readonly<Record<string, number>>;
+}
+
 /** Takes models that nobody lists, as long as its own list cannot be had. */
 const LAST_RESORT = 'openai';
 
@@ -31,7 +38,7 @@ export class Router {
     private readonly lists: ModelLists,
     private readonly routes: RouteBook,
     /** How a bare name that several providers have is spread; undefined keeps to the first. */
-    private readonly balancing: (tenant: string) => Strategy | undefined,
+    private readonly balancing: (tenant: string) => Balancing | undefined,
   ) {}
 
   /**
@@ -45,10 +52,12 @@ export class Router {
     if (explicit) return { resolvedBy: 'explicit', strategy: 'priority', candidates: [explicit] };
     const candidates = await this.offering(tenant, model);
     if (candidates.length === 0) throw await this.missing(tenant, model);
-    const strategy = this.balancing(tenant);
-    return strategy === undefined
-      ? { resolvedBy: 'catalog', strategy: 'priority', candidates: candidates.slice(0, 1) }
-      : { resolvedBy: 'catalog', strategy, candidates };
+    const balancing = this.balancing(tenant);
+    if (!balancing)
+      return { resolvedBy: 'catalog', strategy: 'priority', candidates: candidates.slice(0, 1) };
+    const { strategy, weights } = balancing;
+    const weighed = candidates.map((one) => ({ ...one, weight: weights[one.account.name] ?? one.weight }));
+    return { resolvedBy: 'catalog', strategy, candidates: weighed };
   }
 
   /** Every model of every provider of a tenant, its routes first. */

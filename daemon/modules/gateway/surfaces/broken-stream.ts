@@ -19,5 +19,8 @@ export function broken(error: unknown, settlement: Settlement): unknown {
 /** The error of an upstream that closed the connection too early. */
 export function cutOff({ model }: Settlement): UpstreamError {
   const provider = model?.slice(0, model.indexOf('/')) ?? '';
-  return new UpstreamError('server', `The provider ${provider} closed the connection before its answer was complete.`);
+  return new UpstreamError(
+    'server',
+    `The provider ${provider} closed the connection before its answer was complete.`,
+  );
 }

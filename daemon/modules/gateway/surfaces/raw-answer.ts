@@ -7,6 +7,7 @@ import { failedCall } from '../upstream/open.ts';
 import { SSE_HEADERS } from '../wire/event-stream.ts';
 import { passBytes } from '../wire/pass-bytes.ts';
 import { type RelayEnds, relay } from '../wire/relay.ts';
+import { streamOf } from '../wire/stream-of.ts';
 import { Tail } from '../wire/tail.ts';
 import type { Usage } from '../wire/usage.ts';
 import { broken, cutOff, failureEvent } from './broken-stream.ts';
@@ -55,10 +56,13 @@ export async function answerRaw<R extends RelayRequest>(
       return respond(served.kept.body, { 'content-type': served.kept.contentType }, settlement);
     }
     const one: Passing<R> = { pipeline, call, request, settlement, reading, over };
-    const guarded = reading.said !== undefined && pipeline.stages.guardrails.active(call.caller.tenant).output;
+    const guarded =
+      reading.said !== undefined && pipeline.stages.guardrails.active(call.caller.tenant).output;
     const answer = guarded ? await held(one, served.answer) : served.answer;
     isPassing = answer.body instanceof ReadableStream;
-    return answer.body instanceof ReadableStream ? streamed(one, answer, answer.body) : whole(one, answer, answer.body);
+    return answer.body instanceof ReadableStream
+      ? streamed(one, answer, answer.body)
+      : whole(one, answer, answer.body);
   } finally {
     if (!isPassing) over();
   }
@@ -104,13 +108,17 @@ function streamed<R extends RelayRequest>(
   body: ReadableStream<Uint8Array>,
 ): Response {
   const isEvents = answer.headers.get('content-type')?.startsWith('text/event-stream');
-  if (!isEvents) return respond(passBytes(body.getReader(), endsOf(one, answer)), answer.headers, one.settlement);
+  if (!isEvents)
+    return respond(passBytes(body.getReader(), endsOf(one, answer)), answer.headers, one.settlement);
   const headers = new Headers(answer.headers);
   for (const [name, value] of Object.entries(SSE_HEADERS)) headers.set(name, value);
   return respond(relay(body.getReader(), endsOf(one, answer)), headers, one.settlement);
 }
 
-function endsOf<R extends RelayRequest>({ call, request, settlement, reading, over }: Passing<R>, answer: RawAnswer) {
+function endsOf<R extends RelayRequest>(
+  { call, request, settlement, reading, over }: Passing<R>,
+  answer: RawAnswer,
+) {
   const passage = reading.passage?.(request) ?? byItsEnd(reading, request);
   const account = () => {
     const usage = passage.usage() ?? answer.usage;
@@ -121,7 +129,10 @@ function endsOf<R extends RelayRequest>({ call, request, settlement, reading, ov
     passing: (lines) => passage.passing(lines),
     ended() {
       account();
-      settlement.finish(passage.isComplete() ? 'completed' : 'failed', passage.isComplete() ? undefined : cutOff(settlement));
+      settlement.finish(
+        passage.isComplete() ? 'completed' : 'failed',
+        passage.isComplete() ? undefined : cutOff(settlement),
+      );
     },
     failed(error) {
       account();
@@ -151,27 +162,39 @@ function byItsEnd<R extends RelayRequest>(reading: RawReading<R>, request: R): P
   };
 }
 
-/** The answer as a whole, after the guardrails have looked at its words. Errors: guardrail_blocked, in the books. */
+/** The answer, held back until the guardrails have looked at its words. Errors: guardrail_blocked, in the books. */
 async function held<R extends RelayRequest>(one: Passing<R>, answer: RawAnswer): Promise<RawAnswer> {
-  const { pipeline, call, settlement, reading } = one;
+  const { pipeline, call, request, settlement, reading } = one;
   try {
-    const text = answer.body instanceof ReadableStream ? await readAll(one, answer.body) : answer.body;
-    if (typeof text !== 'string' || !reading.said) return { ...answer, body: text };
+    const { body } = answer;
+    const text = body instanceof ReadableStream ? await readAll(one, body) : body;
+    if (typeof text !== 'string' || !reading.said) return answer;
+    const usage = answer.usage ?? reading.took(text, request);
+    if (usage) settlement.used(usage);
     settlement.flagged(await pipeline.stages.guardrails.checkOutput(call, reading.said(text)));
-    return { ...answer, body: text };
+    return { ...answer, body: body instanceof ReadableStream ? streamOf(onePiece(text)) : text };
   } catch (error) {
     throw settlement.failed(error);
   }
 }
 
-async function readAll({ call, settlement }: Pick<Passing<RelayRequest>, 'call' | 'settlement'>, body: ReadableStream<Uint8Array>): Promise<string> {
+async function* onePiece(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}
+
+async function readAll(
+  { call, settlement }: Pick<Passing<RelayRequest>, 'call' | 'settlement'>,
+  body: ReadableStream<Uint8Array>,
+): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
   try {
     for await (const piece of body) {
       text += decoder.decode(piece, { stream: true });
       if (text.length > MOST_HELD_BYTES)
-        throw fail('resource_exhausted', { message: 'The answer is too long to be looked at by guardrails.' });
+        throw fail('resource_exhausted', {
+          message: 'The answer is too long to be looked at by guardrails.',
+        });
     }
   } catch (error) {
     const provider = settlement.model?.slice(0, settlement.model.indexOf('/')) ?? '';

@@ -19,7 +19,7 @@ export interface Upstream {
   /** Aborted when the caller leaves or another attempt has won. */
   readonly signal: AbortSignal;
   /**
-   * Calls `baseUrl + path` (or a whole URL on the same host) through the one way out. `headers` must hold the credential. The answer has any status.
+   * Calls `baseUrl + path` (or a whole URL of the same provider) through the one way out. `headers` must hold the credential. The answer has any status.
    * Errors: UpstreamError of kind network or timeout; cancelled.
    */
   fetch(path: string, init?: UpstreamInit): Promise<Response>;

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { Kept } from './spool.ts';
 import { streamOf } from './stream-of.ts';
 
@@ -20,14 +20,15 @@ export interface FormBody {
 /** A multipart/form-data body (RFC 7578) that can be sent more than once, each time with other fields. */
 export class Form {
   readonly #parts: readonly FormPart[];
+  readonly #id = randomUUID();
 
   constructor(parts: readonly FormPart[]) {
     this.#parts = parts;
   }
 
-  /** The first part of a name. */
-  find(name: string): FormPart | undefined {
-    return this.#parts.find((part) => part.name === name);
+  /** Stands for it where requests are compared: no form is ever taken for another one. */
+  toJSON(): string {
+    return `form ${this.#id}`;
   }
 
   /** Every part, in the order in which they came. */
@@ -43,7 +44,8 @@ export class Form {
     const boundary = `svc-${randomBytes(18).toString('hex')}`;
     const sections = this.sections(values, boundary);
     const contentType = `multipart/form-data; boundary=${boundary}`;
-    if (this.#parts.some(({ content }) => content.isOnDisk)) return { contentType, body: streamOf(piecesOf(sections)) };
+    if (this.#parts.some(({ content }) => content.isOnDisk))
+      return { contentType, body: streamOf(piecesOf(sections)) };
     const pieces = sections.map((section) => (section instanceof Uint8Array ? section : section.head));
     return { contentType, body: Buffer.concat(pieces) };
   }
@@ -54,7 +56,7 @@ export class Form {
     const sections: (Uint8Array | Kept)[] = given.map(([name, value]) => field(boundary, name, value));
     const seen = new Set<string>();
     for (const part of this.#parts) {
-      const value = values[part.name];
+      const value = Object.hasOwn(values, part.name) ? values[part.name] : undefined;
       if (value === undefined || part.fileName !== undefined)
         sections.push(headOf(boundary, part), part.content, Buffer.from('\r\n'));
       else if (!seen.has(part.name)) sections.push(field(boundary, part.name, value));
@@ -72,13 +74,17 @@ async function* piecesOf(sections: readonly (Uint8Array | Kept)[]): AsyncGenerat
 }
 
 function field(boundary: string, name: string, value: string): Uint8Array {
-  return Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"\r\n\r\n${value}\r\n`);
+  return Buffer.from(
+    `--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"\r\n\r\n${value}\r\n`,
+  );
 }
 
 function headOf(boundary: string, { name, fileName, contentType }: FormPart): Uint8Array {
   const file = fileName === undefined ? '' : `; filename="${quoted(fileName)}"`;
   const type = contentType && /^[\x20-\x7e]+$/.test(contentType) ? `\r\nContent-Type: ${contentType}` : '';
-  return Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"${file}${type}\r\n\r\n`);
+  return Buffer.from(
+    `--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"${file}${type}\r\n\r\n`,
+  );
 }
 
 /** As browsers write names into a form (WHATWG HTML, multipart/form-data encoding algorithm). */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fail } from '../../../../src/errors/app-error.ts';
 
 /** Bytes that can be read as often as they are needed. */
 export interface Kept {
@@ -14,7 +15,7 @@ export interface Kept {
 
 /** What one spool holds in memory before it writes to the disk. */
 const MOST_HELD = 512 * 1024;
-const PIECE = 256 * 1024;
+const PIECE = 64 * 1024;
 /** Of everything, so much stays in memory: enough to see what a file is. */
 const HEAD = 64;
 
@@ -32,7 +33,7 @@ export function keptInMemory(bytes: Uint8Array<ArrayBuffer>): Kept {
 
 /**
  * Keeps what one request brings, in memory while it is little and in a file beyond that. The file has no name from the moment
- * that it is open, so nothing stays behind, not even after kill -9.
+ * that it is open, so nothing stays behind, not even after kill -9. Errors of a full disk: disk_full.
  */
 export class Spool {
   private held = 0;
@@ -71,7 +72,9 @@ export class Spool {
   private async append(piece: Uint8Array): Promise<void> {
     this.file ??= await openUnnamed(this.directory);
     for (let done = 0; done < piece.byteLength; ) {
-      const { bytesWritten } = await this.file.write(piece, done, piece.byteLength - done, this.end);
+      const { bytesWritten } = await this.file
+        .write(piece, done, piece.byteLength - done, this.end)
+        .catch(full);
       done += bytesWritten;
       this.end += bytesWritten;
     }
@@ -86,7 +89,8 @@ export class Spool {
       async *pieces() {
         if (head.byteLength > 0) yield head;
         const rest = size - head.byteLength;
-        for (let at = 0; at < rest; at += PIECE) yield await read((start ?? 0) + at, Math.min(PIECE, rest - at));
+        for (let at = 0; at < rest; at += PIECE)
+          yield await read((start ?? 0) + at, Math.min(PIECE, rest - at));
       },
     };
   }
@@ -103,10 +107,32 @@ export class Spool {
   }
 }
 
+function full(error: unknown): never {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOSPC')
+    throw fail('disk_full', { message: 'There is no room on the disk for this upload.' });
+  throw error;
+}
+
+const prepared = new Map<string, Promise<void>>();
+
 async function openUnnamed(directory: string): Promise<FileHandle> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const ready = prepared.get(directory) ?? prepare(directory);
+  prepared.set(directory, ready);
+  await ready;
   const path = join(directory, `${randomUUID()}.part`);
   const file = await open(path, 'wx+', 0o600);
   await unlink(path);
   return file;
+}
+
+/** Makes the folder, and takes out what an end without warning has left between the opening of a file and the loss of its name. */
+async function prepare(directory: string): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    const left = (await readdir(directory)).filter((name) => name.endsWith('.part'));
+    await Promise.all(left.map((name) => unlink(join(directory, name))));
+  } catch (error) {
+    prepared.delete(directory);
+    throw error;
+  }
 }

@@ -10,7 +10,11 @@ export class Tail {
     const last = piece.byteLength > this.most ? piece.slice(-this.most) : piece;
     this.pieces.push(last);
     this.held += last.byteLength;
-    for (let first = this.pieces[0]; first && this.held - first.byteLength >= this.most; first = this.pieces[0]) {
+    for (
+      let first = this.pieces[0];
+      first && this.held - first.byteLength >= this.most;
+      first = this.pieces[0]
+    ) {
       this.held -= first.byteLength;
       this.pieces.shift();
     }

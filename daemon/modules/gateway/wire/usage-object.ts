@@ -16,7 +16,8 @@ const LONGEST = 16 * 1024;
  */
 export function usageObject(text: string): UsageObject | undefined {
   for (let at = text.lastIndexOf(NAME); at >= 0; at = at === 0 ? -1 : text.lastIndexOf(NAME, at - 1)) {
-    const start = at + NAME.length + (/^\s*:\s*/.exec(text.slice(at + NAME.length, at + 64))?.[0].length ?? 0);
+    const start =
+      at + NAME.length + (/^\s*:\s*/.exec(text.slice(at + NAME.length, at + 64))?.[0].length ?? 0);
     const end = text[start] === '{' ? endOfObject(text, start) : undefined;
     const value = end === undefined ? undefined : parsed(text.slice(start, end));
     if (end !== undefined && value) return { start, end, value };
@@ -32,7 +33,8 @@ export function usageIn(text: string): Usage | undefined {
 
 /** The counts of a usage object in the words of any surface of this family. */
 export function tokensOf(value: Readonly<Record<string, unknown>>): Usage | undefined {
-  if (value.type === 'duration') return isCount(value.seconds) ? { input: 0, output: 0, seconds: value.seconds } : undefined;
+  if (value.type === 'duration')
+    return isCount(value.seconds) ? { input: 0, output: 0, seconds: value.seconds } : undefined;
   const output = value.completion_tokens ?? value.output_tokens ?? 0;
   const input = value.prompt_tokens ?? value.input_tokens ?? value.total_tokens;
   return isCount(input) && isCount(output) ? { input, output } : undefined;

@@ -13,8 +13,3 @@ const BY_NAME: ReadonlyMap<string, CatalogEntry> = new Map(CATALOG.map((entry) =
 export function catalogEntry(name: string): CatalogEntry | undefined {
   return BY_NAME.get(name);
 }
-
-/** The variables that hold keys of providers. No other variable is read for one that comes over the API. */
-export const KEY_VARIABLES: ReadonlySet<string> = new Set(
-  CATALOG.flatMap(({ variables }) => variables.key ?? []).filter((name) => /_(API_KEY|BEDROCK)$/.test(name)),
-);

@@ -48,7 +48,7 @@ export const own: readonly CatalogEntry[] = [
   {
     name: 'local',
     displayName: 'Local',
-    description: 'Built in, for trying things without a key: local/echo repeats what the user said',
+    description: 'Built in: local/echo repeats what the user said, local/bm25 orders texts by words',
     dialect: 'local',
     baseUrl: '',
     apiVersion: '',
@@ -57,6 +57,9 @@ export const own: readonly CatalogEntry[] = [
     needsKey: false,
     type: 'static',
     modelsPath: '',
-    families: [family('echo', 'Repeats the last message of the user', /^echo$/, 'chat')],
+    families: [
+      family('echo', 'Repeats the last message of the user', /^echo$/, 'chat'),
+      family('bm25', 'Orders texts by the words of a question', /^bm25$/, 'rerank'),
+    ],
   },
 ];

@@ -6,8 +6,18 @@ export class InstanceProviders {
   /** Called when one has joined. */
   onChange: () => void = () => undefined;
 
-  constructor(configured: readonly InstanceProvider[]) {
+  constructor(
+    configured: readonly InstanceProvider[],
+    private readonly tenant: string,
+    /** Whether tenants other than the instance's own may call them. */
+    private readonly isShared: boolean,
+  ) {
     this.list = configured;
+  }
+
+  /** Those that a tenant may call. */
+  lentTo(tenant: string): readonly InstanceProvider[] {
+    return this.isShared || tenant === this.tenant ? this.list : [];
   }
 
   all(): readonly InstanceProvider[] {

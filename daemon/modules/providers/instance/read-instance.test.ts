@@ -51,6 +51,11 @@ describe('svc.yaml', () => {
     ]);
   });
 
+  test('is not called without a key whose variable is not set', () => {
+    const yaml = 'providers:\n  lab:\n    base_url: http://lab.lan/v1\n    api_key: env:NOT_THERE\n';
+    expect(read(yaml)).toMatchObject([{ name: 'lab', keys: [], needsKey: true }]);
+  });
+
   test('speaks other dialects with their settings', () => {
     const yaml =
       'providers:\n  bedrock-eu:\n    dialect: bedrock\n    api_key: k\n    settings: {region: eu-west-1}\n';

@@ -5,7 +5,7 @@ import { type ProviderBlock, placeFieldsOf, readBlock } from '../block.ts';
 import { CATALOG, catalogEntry } from '../catalog/catalog.ts';
 import type { CatalogEntry } from '../catalog/entry.ts';
 import { checkKeyText } from '../inputs.ts';
-import { resolvePlace } from '../place.ts';
+import { type Place, resolvePlace } from '../place.ts';
 import { type FromEnvironment, readEnvironment } from './environment.ts';
 import type { InstanceKey, InstanceProvider } from './instance-provider.ts';
 
@@ -34,11 +34,16 @@ function fromFile(block: ProviderBlock, config: Config, log: Log): InstanceProvi
   return {
     name,
     origin: 'file',
-    place: resolvePlace(said, placeFieldsOf(name)),
+    place: keyed(resolvePlace(said, placeFieldsOf(name)), block.keys.length > 0),
     said,
     models: block.models,
     keys: env.key ? [environmentKey(env.key)] : fileKeys(block, config, log),
   };
+}
+
+/** Who writes a key down does not want calls without it, also when its variable is not set. */
+function keyed(place: Place, hasKey: boolean): Place {
+  return { ...place, needsKey: place.needsKey || hasKey };
 }
 
 function fromEnvironment(entry: CatalogEntry, config: Config, log: Log): InstanceProvider | undefined {

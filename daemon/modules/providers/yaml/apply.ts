@@ -1,5 +1,5 @@
 import { invalid } from '../../../../src/errors/app-error.ts';
-import { ownPlace } from '../accounts.ts';
+import { movesAway, ownPlace } from '../accounts.ts';
 import { type KeyBlock, type ProviderBlock, placeFieldsOf } from '../block.ts';
 import { catalogEntry } from '../catalog/catalog.ts';
 import type { Changes } from '../changes.ts';
@@ -7,8 +7,13 @@ import { isMasked, masked } from '../mask.ts';
 import type { OwnKey, OwnProvider, OwnProviders } from '../own-providers.ts';
 import type { ProviderStore } from '../store.ts';
 
-/** Which variables of the environment a text may name for keys. */
-export type VariablePolicy = (name: string) => boolean;
+/** What who wrote a text may do by it. */
+export interface Writer {
+  /** Take keys from this variable of the environment, beside those that are taken already. */
+  mayName(variable: string): boolean;
+  /** Have stored keys sent to another server than the one that they were given for. */
+  readonly mayMoveKeys: boolean;
+}
 
 const REFERENCE = 'env:';
 
@@ -36,12 +41,15 @@ export class Applier {
   ) {}
 
   /** Checks everything and changes nothing. Errors: invalid_argument naming the field. */
-  plan(tenant: string, blocks: readonly ProviderBlock[], mayName: VariablePolicy): Plan[] {
+  plan(tenant: string, blocks: readonly ProviderBlock[], writer: Writer): Plan[] {
     return blocks.map((block) => {
       const old = this.changes.find(tenant, block.name);
-      const place = ownPlace(block, this.changes.base(tenant, block.name), placeFieldsOf(block.name));
-      const keys = block.keys.map((key) => planKey(key, old, mayName));
+      const base = this.changes.base(tenant, block.name);
+      const place = ownPlace(block, base, placeFieldsOf(block.name));
+      const keys = block.keys.map((key) => planKey(key, old, writer));
       refuseTwins(keys);
+      const isMoved = old !== undefined && movesAway(old.row, { baseUrl: block.baseUrl, place }, base);
+      if (isMoved && !writer.mayMoveKeys) refuseKept(keys);
       return { block, dialect: catalogEntry(block.name) ? '' : place.dialect, old, keys };
     });
   }
@@ -78,7 +86,7 @@ export class Applier {
   }
 }
 
-function planKey(block: KeyBlock, old: OwnProvider | undefined, mayName: VariablePolicy): KeyPlan {
+function planKey(block: KeyBlock, old: OwnProvider | undefined, writer: Writer): KeyPlan {
   const { field } = block;
   const sameName = old?.keys.find(({ row }) => row.name === block.name);
   if (isMasked(block.text)) return { block, known: findMasked(block, old, sameName) };
@@ -88,7 +96,7 @@ function planKey(block: KeyBlock, old: OwnProvider | undefined, mayName: Variabl
   }
   const variable = block.text.slice(REFERENCE.length);
   if (sameName?.row.variable === variable) return { block, known: sameName };
-  if (!mayName(variable))
+  if (!writer.mayName(variable))
     throw invalid({ field, description: `must not take a key from the variable ${variable}` });
   return { block, variable };
 }
@@ -107,6 +115,16 @@ function findMasked(
     field,
     description: `is masked, and there is no key ${JSON.stringify(name)} that it could stand for`,
   });
+}
+
+/** A key that stays was given for the old address. */
+function refuseKept(keys: readonly KeyPlan[]): void {
+  const kept = keys.find(({ known, block }) => known && known.secret !== block.text);
+  if (kept)
+    throw invalid({
+      field: kept.block.field,
+      description: 'has to be given again: the address is another server',
+    });
 }
 
 /** Two masked keys must not stand for the same one. */

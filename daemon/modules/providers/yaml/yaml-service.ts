@@ -1,9 +1,8 @@
 import type { Caller } from '../../../http/route.ts';
-import { KEY_VARIABLES } from '../catalog/catalog.ts';
 import type { Changes } from '../changes.ts';
 import { isMasked } from '../mask.ts';
 import type { OwnProvider, OwnProviders } from '../own-providers.ts';
-import type { Applier, VariablePolicy } from './apply.ts';
+import type { Applier, Writer } from './apply.ts';
 import { readDocument, renderDocument } from './document.ts';
 import type { PrivateFile } from './file.ts';
 import type { FileSync, SyncStatus } from './file-sync.ts';
@@ -27,9 +26,12 @@ export interface YamlParts {
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** The owner of the machine writes the file; what this program itself is set up with is no key of a provider. */
-const IN_FILE: VariablePolicy = (name) => NAME.test(name) && !name.startsWith('SVC_');
-/** Who only has the API must not get at other variables by sending them to an address of their own. */
-const OVER_API: VariablePolicy = (name) => KEY_VARIABLES.has(name);
+const IN_FILE: Writer = {
+  mayName: (variable) => NAME.test(variable) && !variable.startsWith('SVC_'),
+  mayMoveKeys: true,
+};
+/** Who only has the API must not get at keys and variables by having them sent to an address of their own. */
+const OVER_API: Writer = { mayName: () => false, mayMoveKeys: false };
 
 /** The providers of a tenant as YAML; those of the instance's own tenant are in a file too. */
 export class YamlService {
@@ -46,7 +48,7 @@ export class YamlService {
     const applied = await this.put(caller, text, {
       source: 'yamlContent',
       action: 'provider_config.save',
-      mayName: isInstance ? OVER_API : () => false,
+      writer: OVER_API,
       isRemoved: () => true,
     });
     if (isInstance) this.parts.sync.overwrite();
@@ -69,7 +71,7 @@ export class YamlService {
     const applied = await this.put(caller, text, {
       source: 'providers.yaml',
       action: 'provider_config.reload',
-      mayName: IN_FILE,
+      writer: IN_FILE,
       isRemoved: ({ row }) => row.syncedAt !== null,
     });
     if (this.isWhole(applied) && !(await hasOpenKeys(text))) sync.agree(text);
@@ -90,14 +92,14 @@ export class YamlService {
     how: {
       readonly source: string;
       readonly action: string;
-      readonly mayName: VariablePolicy;
+      readonly writer: Writer;
       readonly isRemoved: (old: OwnProvider) => boolean;
     },
   ): Promise<Applied> {
     const { changes, applier } = this.parts;
     const { tenant } = caller;
     const document = await readDocument(text, how.source);
-    const plans = document.telling(() => applier.plan(tenant, document.blocks, how.mayName));
+    const plans = document.telling(() => applier.plan(tenant, document.blocks, how.writer));
     const { value: removed } = changes.run(tenant, (now) => {
       const gone = applier.apply(tenant, plans, how.isRemoved, now);
       changes.audit(caller, {

@@ -136,16 +136,43 @@ describe('the YAML of a tenant', () => {
     expect(scene.dump()).toBe(before);
   });
 
-  test('may name variables of providers’ keys for the instance’s tenant, and no others', async () => {
-    await save(INSTANCE, 'providers: {groq: {api_key: "env:GROQ_API_KEY"}}');
-    expect(scene.secrets(INSTANCE, 'groq')).toContain('gsk-env-secret-0001');
-    for (const variable of ['MY_OWN_KEY', 'SVC_INSTANCE_KEY', 'PATH'])
-      expect(
-        await scene.refused(INSTANCE, providerConfig.SaveConfigYAML, {
-          body: { yamlContent: `providers: {groq: {api_key: "env:${variable}"}}` },
-        }),
-      ).toMatchObject({ field: 'providers.groq.api_key' });
+  test('names no variables over the API, and sends no stored key to another server', async () => {
+    for (const tenant of [INSTANCE, OTHER])
+      for (const variable of ['GROQ_API_KEY', 'MY_OWN_KEY', 'SVC_INSTANCE_KEY', 'PATH'])
+        expect(await saveRefused(tenant, `providers: {groq: {api_key: "env:${variable}"}}`)).toMatchObject({
+          field: 'providers.groq.api_key',
+        });
+    await save(OTHER, `providers: {lab: {base_url: "https://lab.example/v1", api_key: ${KEY}}}`);
+    const moved = (url: string, key: string) => `providers: {lab: {base_url: "${url}", api_key: "${key}"}}`;
+    for (const key of ['****1111', '****'])
+      expect(await saveRefused(OTHER, moved('https://evil.example/v1', key))).toMatchObject({
+        field: 'providers.lab.api_key',
+      });
+    await save(OTHER, moved('https://lab.example/v2', '****1111'));
+    expect(scene.account(OTHER, 'lab')?.baseUrl).toBe('https://lab.example/v2');
+    await save(OTHER, moved('https://other.example/v1', KEY));
+    expect(scene.account(OTHER, 'lab')).toMatchObject({
+      baseUrl: 'https://other.example/v1',
+      keys: [{ secret: KEY }],
+    });
   });
+
+  test('keeps the variables of the file, at their address', async () => {
+    scene.file = 'providers: {xai: {api_key: "env:MY_OWN_KEY"}}';
+    await reload(INSTANCE);
+    await save(INSTANCE, await get(INSTANCE));
+    expect(scene.secrets(INSTANCE, 'xai')).toEqual(['my-own-secret-0002']);
+    const away = 'providers: {xai: {base_url: "https://evil.example", api_key: "env:MY_OWN_KEY"}}';
+    expect(await saveRefused(INSTANCE, away)).toMatchObject({ field: 'providers.xai.api_key' });
+    const refused = await scene.refused(INSTANCE, providerCatalog.ConfigureProvider, {
+      params: { providerName: 'xai' },
+      body: { customBaseUrl: 'https://evil.example' },
+    });
+    expect(refused).toMatchObject({ field: 'apiKey' });
+  });
+
+  const saveRefused = (tenant: string, yamlContent: string) =>
+    scene.refused(tenant, providerConfig.SaveConfigYAML, { body: { yamlContent } });
 });
 
 describe('the file of the instance', () => {

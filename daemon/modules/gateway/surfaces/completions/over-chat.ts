@@ -25,16 +25,25 @@ export async function completeOverChat(
 function promptOf({ prompt, suffix, logprobs, best_of, n }: TextRequest): string {
   if (suffix) throw refused('suffix', 'cannot be given to a model that only chats');
   if (typeof logprobs === 'number') throw refused('logprobs', 'cannot be had of a model that only chats');
-  if (best_of && best_of > (n ?? 1)) throw refused('best_of', 'cannot be more than n for a model that only chats');
+  if (best_of && best_of > (n ?? 1))
+    throw refused('best_of', 'cannot be more than n for a model that only chats');
   const texts = Array.isArray(prompt) ? prompt : [prompt];
   const [text] = texts;
   if (texts.length !== 1) throw refused('prompt', 'must be one text for a model that only chats');
-  if (typeof text !== 'string') throw refused('prompt', 'must be a text, not token numbers, for a model that only chats');
+  if (typeof text !== 'string')
+    throw refused('prompt', 'must be a text, not token numbers, for a model that only chats');
   return text;
 }
 
 function chatRequest(request: TextRequest, prompt: string): ChatRequest {
-  const { prompt: _prompt, suffix: _suffix, echo: _echo, best_of: _best, logprobs: _logprobs, ...same } = request;
+  const {
+    prompt: _prompt,
+    suffix: _suffix,
+    echo: _echo,
+    best_of: _best,
+    logprobs: _logprobs,
+    ...same
+  } = request;
   return { ...same, messages: [{ role: 'user', content: prompt }] };
 }
 
@@ -62,7 +71,8 @@ async function* eventsOf(chunks: AsyncIterable<ChatChunk>, before: string): Asyn
   const begun = new Set<number>();
   for await (const { id, created, model, choices, usage } of chunks) {
     const texts = choices.map(({ index, delta, finish_reason = null }) => {
-      const text = (begun.has(index) ? '' : before) + (typeof delta.content === 'string' ? delta.content : '');
+      const text =
+        (begun.has(index) ? '' : before) + (typeof delta.content === 'string' ? delta.content : '');
       begun.add(index);
       return { index, text, logprobs: null, finish_reason };
     });

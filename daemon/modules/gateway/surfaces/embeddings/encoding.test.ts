@@ -2,7 +2,8 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { inEncoding } from './encoding.ts';
 
-const answer = (embedding: unknown) => JSON.stringify({ object: 'list', data: [{ object: 'embedding', index: 0, embedding }] });
+const answer = (embedding: unknown) =>
+  JSON.stringify({ object: 'list', data: [{ object: 'embedding', index: 0, embedding }] });
 
 test('there and back gives the same 32-bit floats', () => {
   // JSON has no negative zero.
@@ -12,7 +13,9 @@ test('there and back gives the same 32-bit floats', () => {
       const floats = Float32Array.from(values);
       const there = inEncoding(answer(values), 'base64', 'p');
       expect(JSON.parse(there).data[0].embedding).toBe(Buffer.from(floats.buffer).toString('base64'));
-      expect(Float32Array.from(JSON.parse(inEncoding(there, 'float', 'p')).data[0].embedding)).toEqual(floats);
+      expect(Float32Array.from(JSON.parse(inEncoding(there, 'float', 'p')).data[0].embedding)).toEqual(
+        floats,
+      );
     }),
   );
 });

@@ -13,11 +13,15 @@ interface Embeddings {
  */
 export function inEncoding(text: string, wanted: Encoding, provider: string): string {
   const first = /"embedding"\s*:\s*(["[])/.exec(text)?.[1];
-  if (first === undefined) throw new UpstreamError('server', `The provider ${provider} answered with no vectors.`);
+  if (first === undefined)
+    throw new UpstreamError('server', `The provider ${provider} answered with no vectors.`);
   if ((first === '"') === (wanted === 'base64')) return text;
   const body = readEmbeddings(text, provider);
   const convert = wanted === 'base64' ? toBase64 : toFloats;
-  return JSON.stringify({ ...body, data: body.data.map((item) => ({ ...item, embedding: convert(item.embedding) })) });
+  return JSON.stringify({
+    ...body,
+    data: body.data.map((item) => ({ ...item, embedding: convert(item.embedding) })),
+  });
 }
 
 function readEmbeddings(text: string, provider: string): Embeddings {
@@ -32,9 +36,9 @@ function readEmbeddings(text: string, provider: string): Embeddings {
 
 function toBase64(vector: readonly number[] | string): string {
   if (typeof vector === 'string') return vector;
-  const bytes = new DataView(new ArrayBuffer(vector.length * 4));
-  vector.forEach((value, index) => bytes.setFloat32(index * 4, value, true));
-  return Buffer.from(bytes.buffer).toString('base64');
+  const bytes = Buffer.alloc(vector.length * 4);
+  for (const [index, value] of vector.entries()) bytes.writeFloatLE(value, index * 4);
+  return bytes.toString('base64');
 }
 
 function toFloats(vector: readonly number[] | string): readonly number[] {

@@ -2,7 +2,7 @@ import type { Endpoint } from '../../../../../src/api/endpoint.ts';
 import type { TSchema } from '../../../../../src/api/schema.ts';
 import { LARGEST_BODY } from '../../../../http/body.ts';
 import type { Call } from '../../../../http/route.ts';
-import { modelCall, type ModelCall } from '../../pipeline/call.ts';
+import { type ModelCall, modelCall } from '../../pipeline/call.ts';
 import type { JsonSurface } from '../../upstream/adapter.ts';
 import { type FormRequest, formReader } from './form-request.ts';
 import { readForm } from './read-form.ts';

@@ -43,7 +43,8 @@ function checkFile(form: Form, name: string, need: 'required' | 'optional'): voi
   if (parts.length === 0) throw invalid({ field: name, description: 'is required' });
   if (parts.some(({ fileName }) => fileName === undefined))
     throw invalid({ field: name, description: 'must be a file, with a file name' });
-  if (parts.some(({ content }) => content.size === 0)) throw invalid({ field: name, description: 'is empty' });
+  if (parts.some(({ content }) => content.size === 0))
+    throw invalid({ field: name, description: 'is empty' });
 }
 
 function checkFields(form: Form, { schema, files, defaultModel }: FormShape, check: Validator): void {
@@ -62,10 +63,11 @@ function baseOf({ name }: FormPart): string {
   return name.endsWith('[]') ? name.slice(0, -2) : name;
 }
 
-/** The fields that stand once and are no list. */
+/** The fields that stand once and are no list; what stands more than once goes on as it came. */
 function textsOf(form: Form): Record<string, string> {
   const plain = form.parts.filter((part) => part.fileName === undefined && !part.name.endsWith('[]'));
-  return Object.fromEntries(plain.toReversed().map((part) => [part.name, textOf(part)]));
+  const once = [...Map.groupBy(plain, ({ name }) => name)].filter(([, parts]) => parts.length === 1);
+  return Object.fromEntries(once.flatMap(([name, [part]]) => (part ? [[name, textOf(part)] as const] : [])));
 }
 
 function textOf({ content }: FormPart): string {
@@ -74,7 +76,8 @@ function textOf({ content }: FormPart): string {
 
 function fromText(schema: TSchema, text: string): unknown {
   const types = [schema, ...((schema.anyOf as TSchema[] | undefined) ?? [])].map(({ type }) => type);
-  if (types.includes('integer') || types.includes('number')) return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+  if (types.includes('integer') || types.includes('number'))
+    return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
   if (!types.includes('boolean')) return text;
   return text === 'true' || text === '1' ? true : text === 'false' || text === '0' ? false : text;
 }

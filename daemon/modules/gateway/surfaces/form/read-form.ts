@@ -1,5 +1,5 @@
 import { fail, invalid } from '../../../../../src/errors/app-error.ts';
-import { boundaryOf, type Part, readMultipart } from '../../../sandbox/files/multipart.ts';
+import { boundaryOf, type Part, readMultipart } from '../../../../http/multipart/multipart.ts';
 import { Form, type FormPart } from '../../wire/form.ts';
 import { type Kept, keptInMemory, Spool } from '../../wire/spool.ts';
 
@@ -25,7 +25,10 @@ const MOST_FIELD_BYTES = 512 * 1024;
  * Reads a multipart form to its end: a model may be named after the file that it is to read, and a request may be tried at more
  * than one upstream. Errors: invalid_argument, malformed_body, body_too_large, cancelled.
  */
-export async function readForm(request: Request, { bodyLimit, directory }: FormLimits): Promise<ReceivedForm> {
+export async function readForm(
+  request: Request,
+  { bodyLimit, directory }: FormLimits,
+): Promise<ReceivedForm> {
   const boundary = boundaryOf(request.headers.get('content-type') ?? '');
   const spool = new Spool(directory);
   const keeper = new Keeper(spool);
@@ -33,7 +36,8 @@ export async function readForm(request: Request, { bodyLimit, directory }: FormL
   try {
     const parts: FormPart[] = [];
     for await (const part of readMultipart(request.body ?? emptyBody(), boundary, bodyLimit)) {
-      if (parts.length === MOST_PARTS) throw fail('malformed_body', { message: `A form has at most ${MOST_PARTS} parts.` });
+      if (parts.length === MOST_PARTS)
+        throw fail('malformed_body', { message: `A form has at most ${MOST_PARTS} parts.` });
       parts.push(await keeper.keep(part));
     }
     return { form: new Form(parts), dispose };

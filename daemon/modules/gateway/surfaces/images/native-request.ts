@@ -1,5 +1,5 @@
-import type { imageVariations } from '../../../../../src/api/gateway/variations.ts';
 import type { Input } from '../../../../../src/api/endpoint.ts';
+import type { imageVariations } from '../../../../../src/api/gateway/variations.ts';
 import { invalid } from '../../../../../src/errors/app-error.ts';
 import { Form, type FormPart } from '../../wire/form.ts';
 import { keptInMemory } from '../../wire/spool.ts';
@@ -23,7 +23,10 @@ export function nativeVariationRequest(
     contentType: `image/${kind}`,
     content: keptInMemory(bytes),
   };
-  const plain = Object.entries(fields).map(([name, value]) => ({ name, content: keptInMemory(Buffer.from(value)) }));
+  const plain = Object.entries(fields).map(([name, value]) => ({
+    name,
+    content: keptInMemory(Buffer.from(value)),
+  }));
   return { ...fields, form: new Form([...plain, file]) };
 }
 

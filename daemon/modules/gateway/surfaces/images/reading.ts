@@ -1,6 +1,6 @@
 import type { RelayRequest } from '../../upstream/adapter.ts';
-import { usageIn } from '../../wire/usage-object.ts';
 import type { Usage } from '../../wire/usage.ts';
+import { usageIn } from '../../wire/usage-object.ts';
 import type { RawReading } from '../raw-answer.ts';
 
 const PICTURE = /"(?:b64_json|url)"\s*:\s*"/g;

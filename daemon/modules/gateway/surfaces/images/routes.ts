@@ -37,7 +37,10 @@ export function imageRoutes(surface: ImagesSurface, directory: () => string): Ro
     }),
     ...implement(imageVariations, {
       ImageVariation: (call) =>
-        surface.varyNative(modelCall('image_variations', call, nativeVariationRequest(call.body)), call.headers),
+        surface.varyNative(
+          modelCall('image_variations', call, nativeVariationRequest(call.body)),
+          call.headers,
+        ),
     }),
   ];
 }

@@ -1,14 +1,14 @@
+import type { Output } from '../../../../../src/api/endpoint.ts';
 import type { ImageGenerationRequest } from '../../../../../src/api/gateway/images.ts';
 import type { imageVariations } from '../../../../../src/api/gateway/variations.ts';
-import type { Output } from '../../../../../src/api/endpoint.ts';
 import type { Value } from '../../../../../src/api/schema.ts';
-import { invalid } from '../../../../../src/errors/app-error.ts';
+import { fail, invalid } from '../../../../../src/errors/app-error.ts';
 import type { ModelCall } from '../../pipeline/call.ts';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
+import type { RelayRequest } from '../../upstream/adapter.ts';
 import type { FormRequest } from '../form/form-request.ts';
 import { imageKind } from '../form/image-kind.ts';
 import { answerRaw } from '../raw-answer.ts';
-import type { RelayRequest } from '../../upstream/adapter.ts';
 import { relayWork } from '../relay-work.ts';
 import { imageReading } from './reading.ts';
 
@@ -46,16 +46,25 @@ export class ImagesSurface {
   /** Varies an image and answers in the native shape. Errors: as `edit`. */
   async varyNative(call: ModelCall<FormRequest>, answerHeaders: Headers): Promise<NativeVariations> {
     const response = await this.vary(call, () => undefined);
-    for (const [name, value] of response.headers) if (/^x-(?:svc|ratelimit)-/.test(name)) answerHeaders.set(name, value);
-    const { created, data = [] } = (await response.json()) as CompatImages;
+    for (const [name, value] of response.headers)
+      if (/^x-(?:svc|ratelimit)-/.test(name)) answerHeaders.set(name, value);
+    const { created, data = [] } = await readImages(response);
     return {
       created: String(created ?? 0),
-      data: data.map(({ b64_json, url, revised_prompt }) => ({ b64Json: b64_json, url, revisedPrompt: revised_prompt })),
+      data: data.map(({ b64_json, url, revised_prompt }) => ({
+        b64Json: b64_json ?? undefined,
+        url: url ?? undefined,
+        revisedPrompt: revised_prompt ?? undefined,
+      })),
       model: call.request.model,
     };
   }
 
-  private async withForm(call: ModelCall<FormRequest>, work: typeof edits, over: () => void): Promise<Response> {
+  private async withForm(
+    call: ModelCall<FormRequest>,
+    work: typeof edits,
+    over: () => void,
+  ): Promise<Response> {
     try {
       checkImages(call.request);
     } catch (error) {
@@ -68,7 +77,21 @@ export class ImagesSurface {
 
 interface CompatImages {
   readonly created?: number;
-  readonly data?: readonly { readonly b64_json?: string; readonly url?: string; readonly revised_prompt?: string }[];
+  readonly data?: readonly {
+    readonly b64_json?: string | null;
+    readonly url?: string | null;
+    readonly revised_prompt?: string | null;
+  }[];
+}
+
+async function readImages(response: Response): Promise<CompatImages> {
+  try {
+    return (await response.json()) as CompatImages;
+  } catch {
+    throw fail('upstream_failed', {
+      message: 'The provider answered with something that is no list of images.',
+    });
+  }
 }
 
 function checkImages({ form }: FormRequest): void {

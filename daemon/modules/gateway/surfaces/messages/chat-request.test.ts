@@ -6,7 +6,7 @@ import { toChatRequest } from './chat-request.ts';
 import requests from './fixtures/requests.json';
 import { tasteOf } from './taste.ts';
 
-const EVERYTHING = { limit: 'max_completion_tokens', marks: true, thoughts: true } as const;
+const EVERYTHING = { limit: 'max_completion_tokens', marks: true, thoughts: true, ownWords: false } as const;
 const cases = requests.cases as unknown as { name: string; messages: MessagesRequest; chat: ChatRequest }[];
 const [FIRST, , , THOUGHTFUL] = cases.map(({ messages }) => messages);
 
@@ -24,6 +24,15 @@ describe('a message as a chat completion', () => {
       for (const word of ['cache_control', 'reasoning_content', 'provider_content', '"top_k"'])
         expect(plain).not.toContain(word);
     }
+  });
+
+  test('says thinking and top_k as they came to adapters that read them', () => {
+    const own = { thinking: { type: 'enabled', budget_tokens: 5000 }, top_k: 5 };
+    const request = { ...(FIRST as MessagesRequest), ...own };
+    expect(toChatRequest(request, tasteOf({ name: 'vertex', dialect: 'vertex' }))).toMatchObject(own);
+    expect(toChatRequest(request, tasteOf({ name: 'groq', dialect: 'openai' }))).not.toHaveProperty(
+      'thinking',
+    );
   });
 
   test('limits the answer by the word that the upstream knows', () => {

@@ -8,7 +8,7 @@ const LEAST_MEDIUM = 4096;
 const LEAST_HIGH = 16_384;
 
 /**
- * A request of the Messages dialect as a chat completion. Left out is what has no word there: top_k, container, inference_geo.
+ * A request of the Messages dialect as a chat completion. Left out is what has no word there: container, inference_geo, mostly top_k.
  * Errors: UpstreamError naming what would change the answer if it were left out.
  */
 export function toChatRequest(request: MessagesRequest, taste: Taste): ChatRequest {
@@ -28,7 +28,13 @@ export function toChatRequest(request: MessagesRequest, taste: Taste): ChatReque
     ...(effort ? { reasoning_effort: effort } : {}),
     ...(metadata?.user_id ? { user: metadata.user_id } : {}),
     ...(tier ? { service_tier: tier } : {}),
+    ...(taste.ownWords ? ownWords(request) : {}),
   };
+}
+
+/** What adapters of other dialects read as it stands here, and more exactly than in the family's words. */
+function ownWords({ thinking, top_k }: MessagesRequest): object {
+  return { ...(thinking ? { thinking } : {}), ...(typeof top_k === 'number' ? { top_k } : {}) };
 }
 
 function toolsOf({ tools = [], tool_choice: choice }: MessagesRequest, taste: Taste): Partial<ChatRequest> {

@@ -3,6 +3,7 @@ import { usageOf } from '../../wire/chat-usage.ts';
 import type { MessagesBlock, MessagesEvent } from '../../wire/messages.ts';
 import type { Usage } from '../../wire/usage.ts';
 import { carry } from './carried.ts';
+import { JsonEnd } from './json-end.ts';
 import { stopReason, thoughtIn, toMessagesUsage } from './message.ts';
 
 type CallDelta = NonNullable<ChatChunk['choices'][number]['delta']['tool_calls']>[number];
@@ -11,10 +12,8 @@ type CallDelta = NonNullable<ChatChunk['choices'][number]['delta']['tool_calls']
 interface Block {
   readonly kind: 'thinking' | 'text' | 'tool_use';
   readonly start: MessagesBlock;
-  /** Of a call: its index among the calls. */
-  readonly call?: number;
-  /** All of a call's arguments so far. */
-  json: string;
+  /** Of a call: where its arguments end. */
+  readonly input?: JsonEnd;
   held: string;
 }
 
@@ -90,7 +89,7 @@ export class EventWriter {
       return;
     }
     const start = kind === 'text' ? { type: kind, text: '' } : { type: kind, thinking: '', signature: '' };
-    this.enqueue({ kind, start, json: '', held: text }, events);
+    this.enqueue({ kind, start, held: text }, events);
   }
 
   private call({ index, id, function: part }: CallDelta, events: MessagesEvent[]): void {
@@ -106,13 +105,14 @@ export class EventWriter {
       name: part?.name ?? '',
       input: {},
     };
-    const block: Block = { kind: 'tool_use', start, call: index, json: given, held: given };
+    const block: Block = { kind: 'tool_use', start, input: new JsonEnd(), held: given };
+    block.input?.add(given);
     this.calls.set(index, block);
     this.enqueue(block, events);
   }
 
   private add(block: Block, text: string, events: MessagesEvent[]): void {
-    if (block.kind === 'tool_use') block.json += text;
+    block.input?.add(text);
     if (block !== this.open) {
       if (this.waiting.includes(block)) block.held += text;
       return;
@@ -173,16 +173,5 @@ export class EventWriter {
 }
 
 function mayClose(block: Block | undefined): boolean {
-  return block?.kind !== 'tool_use' || isComplete(block.json);
-}
-
-/** Whether the arguments of a call are a whole object, after which nothing can come. */
-function isComplete(json: string): boolean {
-  if (!json.trimEnd().endsWith('}')) return false;
-  try {
-    JSON.parse(json);
-    return true;
-  } catch {
-    return false;
-  }
+  return block?.input?.isComplete ?? true;
 }

@@ -3,6 +3,7 @@ import type { Pipeline } from '../../pipeline/pipeline.ts';
 import type { Settlement } from '../../pipeline/settlement.ts';
 import type { PassedHeaders } from '../../upstream/adapter.ts';
 import { UpstreamError } from '../../upstream/error.ts';
+import { parseJson } from '../../upstream/translate/answer.ts';
 import { SSE_HEADERS } from '../../wire/event-stream.ts';
 import { type MessagesCountRequest, type MessagesRequest, usageOfMessage } from '../../wire/messages.ts';
 import { checkedChunks } from '../chat/guarded.ts';
@@ -14,6 +15,12 @@ import { relayedBody, writtenBody } from './stream-body.ts';
 
 type Whole = Extract<MessagesAnswer, { kind: 'whole' }>;
 type Streamed = Exclude<MessagesAnswer, Whole>;
+
+/** How many tokens a conversation has, and the headers that say how that was found. */
+export interface TokenCount {
+  readonly tokens: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
 
 /** Headers of callers that belong to the dialect. */
 const PASSED = ['anthropic-version', 'anthropic-beta'];
@@ -45,20 +52,19 @@ export class MessagesSurface {
   }
 
   /** Counts the tokens of a conversation, as its provider counts them. Errors: as Pipeline.run; not_offered. */
-  async count(call: ModelCall<MessagesCountRequest>): Promise<Response> {
+  async count(call: ModelCall<MessagesCountRequest>): Promise<TokenCount> {
     const passed = passedHeaders(call.headers);
     const served = await this.pipeline.run(call, {
       can: ({ adapter }) => adapter.relay?.count_tokens !== undefined,
-      send: async (request, adapter, upstream) => {
+      async send(request, adapter, upstream) {
         const answer = await adapter.relay?.count_tokens?.(request, upstream, passed);
-        if (typeof answer?.body === 'string') return { headers: answer.headers, body: answer.body };
-        throw new UpstreamError('server', `The provider ${upstream.account.name} answered without a count.`);
+        return readCount(answer?.body, upstream.account.name);
       },
     });
-    served.settlement.finish('completed');
-    const { body, headers } =
-      served.kind === 'kept' ? { body: served.kept.body, headers: new Headers() } : served.answer;
-    return this.respond(body, headers, call, served.settlement);
+    const { settlement } = served;
+    settlement.finish('completed');
+    const tokens = served.kind === 'answered' ? served.answer : readCount(served.kept.body, '');
+    return { tokens, headers: { ...settlement.headers(), 'request-id': call.requestId } };
   }
 
   private async whole(
@@ -112,6 +118,13 @@ export class MessagesSurface {
     headers.set('request-id', requestId);
     return respond(body, headers, settlement);
   }
+}
+
+function readCount(body: unknown, provider: string): number {
+  const answer = typeof body === 'string' ? parseJson(body, provider) : undefined;
+  const count = (answer as { input_tokens?: unknown } | null | undefined)?.input_tokens;
+  if (Number.isInteger(count)) return Number(count);
+  throw new UpstreamError('server', `The provider ${provider} answered without a count.`);
 }
 
 function passedHeaders(headers: Headers): PassedHeaders {

@@ -8,6 +8,8 @@ export interface Taste {
   readonly marks: boolean;
   /** `reasoning_content` and `provider_content`, on messages of the assistant. */
   readonly thoughts: boolean;
+  /** `thinking` and `top_k`, in the words of the Messages dialect. */
+  readonly ownWords: boolean;
 }
 
 /** Providers of the chat-completions dialect that read marks of the cache. */
@@ -23,5 +25,6 @@ export function tasteOf({ name, dialect }: Pick<ProviderAccount, 'name' | 'diale
     limit: isFirst || isTranslated ? 'max_completion_tokens' : 'max_tokens',
     marks: isTranslated || READ_MARKS.includes(name),
     thoughts: isTranslated || TAKE_THOUGHTS.includes(name),
+    ownWords: isTranslated,
   };
 }

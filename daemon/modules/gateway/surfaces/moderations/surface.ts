@@ -35,7 +35,10 @@ export class ModerationsSurface {
 }
 
 interface Results {
-  readonly results: readonly { readonly flagged?: boolean; readonly categories?: Readonly<Record<string, boolean>> }[];
+  readonly results: readonly {
+    readonly flagged?: boolean;
+    readonly categories?: Readonly<Record<string, boolean>>;
+  }[];
 }
 
 /** Some providers tell the categories alone; an input is flagged when one of them holds. */

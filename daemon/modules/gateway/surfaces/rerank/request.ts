@@ -39,10 +39,15 @@ function violations(body: Input<typeof rerank.Rerank>['body'], texts: readonly s
   };
   check(!!model, 'model', 'is required; without a provider take local/bm25');
   check(!!query?.trim(), 'query', 'is required');
-  check(documents.length === 0 || documentObjects.length === 0, 'documentObjects', 'cannot stand beside documents');
+  check(
+    documents.length === 0 || documentObjects.length === 0,
+    'documentObjects',
+    'cannot stand beside documents',
+  );
   check(texts.length > 0, 'documents', 'must hold at least one document');
   check(texts.length <= MOST_DOCUMENTS, 'documents', `must hold at most ${MOST_DOCUMENTS} documents`);
-  documentObjects.forEach(({ text }, index) => check(text !== undefined, `documentObjects.${index}.text`, 'is required'));
+  for (const [index, { text }] of documentObjects.entries())
+    check(text !== undefined, `documentObjects.${index}.text`, 'is required');
   check(maxTokensPerDoc === undefined || maxTokensPerDoc > 0, 'maxTokensPerDoc', 'must be at least 1');
   return found.slice(0, 20);
 }

@@ -20,7 +20,10 @@ const work: SurfaceWork<RerankRequest, RawAnswer> = {
     const answer = await relaying.send(request, adapter, upstream);
     const text = typeof answer.body === 'string' ? answer.body : await new Response(answer.body).text();
     const ranking = inOrder(text, request, upstream.account.name);
-    return { ...answer, body: JSON.stringify({ ...ranking, model: `${upstream.account.name}/${request.model}` }) };
+    return {
+      ...answer,
+      body: JSON.stringify({ ...ranking, model: `${upstream.account.name}/${request.model}` }),
+    };
   },
 };
 
@@ -52,7 +55,11 @@ export class RerankSurface {
  * The best first, ties by their place in the request; as many as were asked for; with their texts if those were. Errors:
  * UpstreamError of kind server when the places are not those of documents.
  */
-function inOrder(text: string, { documents, topN, returnDocuments }: RerankRequest, provider: string): Ranking {
+function inOrder(
+  text: string,
+  { documents, topN, returnDocuments }: RerankRequest,
+  provider: string,
+): Ranking {
   const ranking = parse(text, provider);
   const results = (ranking.results ?? [])
     .map(({ index = -1, relevanceScore = 0 }) => ({ index, relevanceScore }))
@@ -61,7 +68,9 @@ function inOrder(text: string, { documents, topN, returnDocuments }: RerankReque
   if (results.some(({ index }) => documents[index] === undefined)) throw nonsense(provider);
   return {
     ...ranking,
-    results: returnDocuments ? results.map((result) => ({ ...result, document: documents[result.index] })) : results,
+    results: returnDocuments
+      ? results.map((result) => ({ ...result, document: documents[result.index] }))
+      : results,
   };
 }
 

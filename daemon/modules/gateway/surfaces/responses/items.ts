@@ -18,11 +18,14 @@ const PREFIXES: Readonly<Record<string, IdPrefix | undefined>> = {
 export function keptItem(item: Item, now: number): Item {
   const type = kindOf(item);
   const id = item.id || newId(PREFIXES[type] ?? 'item', now);
-  const named = { ...item, id, type };
-  if (type !== 'message') return type === 'reasoning' ? named : { status: 'completed', ...named };
+  const { status, ...rest } = item;
+  const named = { ...rest, id, type };
+  if (type === 'reasoning') return named;
+  const state = { status: status ?? 'completed' };
+  if (type !== 'message') return { ...named, ...state };
   const kind = item.role === 'assistant' ? 'output_text' : 'input_text';
   const more = item.role === 'assistant' ? { annotations: [] } : {};
   const content =
     typeof item.content === 'string' ? [{ type: kind, text: item.content, ...more }] : (item.content ?? []);
-  return { status: 'completed', role: 'user', ...named, content };
+  return { role: 'user', ...named, ...state, content };
 }

@@ -90,16 +90,20 @@ export class ResponseService {
   ): AsyncGenerator<ResponseEvent, void> {
     const run = this.parts.background.find(tenant, id);
     if (run) return run.follow(after, signal);
-    const { row, response } = this.kept(tenant, id);
-    if (!row.background)
+    const response = this.get(tenant, id);
+    if (!response.background)
       throw fail('failed_precondition', {
         message: `Only responses that are made in the background keep their events; ${id} is not one.`,
       });
     return replay(this.parts.store.events(tenant, id), response, after);
   }
 
-  /** Forgets a response; one that is made is ended first. Errors: response_not_found. */
+  /** Forgets a response; one in the background is ended first. Errors: response_not_found; failed_precondition while it is made over a connection. */
   async remove(tenant: string, id: string): Promise<void> {
+    if (this.open.has(keyOf(tenant, id)))
+      throw fail('failed_precondition', {
+        message: `${id} is made over a connection. Delete it when it is over, or close its connection first.`,
+      });
     const run = this.parts.background.find(tenant, id);
     if (run) await this.parts.background.cancel(run);
     if (!this.parts.store.remove(tenant, id)) throw fail('response_not_found', { id });

@@ -40,7 +40,7 @@ function blockOf(part: ChatContentPart, field: string): MessagesBlock | undefine
 
 function imageOf(url: string | undefined, field: string): MessagesBlock {
   if (!url) throw refused(`${field}.image_url.url`, 'is required');
-  const inline = parseDataUrl(url);
+  const inline = inlineData(url, `${field}.image_url.url`);
   if (!inline) return { type: 'image', source: { type: 'url', url } };
   const media_type = inline.mimeType === 'image/jpg' ? 'image/jpeg' : inline.mimeType;
   return { type: 'image', source: { type: 'base64', media_type, data: inline.data } };
@@ -53,12 +53,23 @@ function documentOf(file: Readonly<Record<string, unknown>>, field: string): Mes
   if (typeof content !== 'string') throw refused(`${field}.file`, 'has neither file_data nor file_id');
   if (/^https?:\/\//.test(content))
     return { type: 'document', source: { type: 'url', url: content }, ...title };
-  const { mimeType, data } = parseDataUrl(content) ?? { mimeType: 'application/pdf', data: content };
+  const { mimeType, data } = inlineData(content, `${field}.file.file_data`) ?? {
+    mimeType: 'application/pdf',
+    data: content,
+  };
   const source = { type: 'base64', media_type: mimeType, data };
   if (source.media_type.startsWith('text/'))
     return { type: 'document', source: plainText(source.data), ...title };
   if (source.media_type.startsWith('image/')) return { type: 'image', source };
   return { type: 'document', source, ...title };
+}
+
+function inlineData(url: string, field: string): ReturnType<typeof parseDataUrl> {
+  try {
+    return parseDataUrl(url);
+  } catch {
+    throw refused(field, 'is a data URL that cannot be read');
+  }
 }
 
 function plainText(base64: string) {

@@ -78,6 +78,11 @@ describe('a chat completion as a message', () => {
       { messages: [{ role: 'user', content: [{ type: 'file', file: {} }] }] },
       'messages.0.content.0.file',
     ],
+    [
+      'a picture that cannot be read',
+      { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:,%' } }] }] },
+      'messages.0.content.0.image_url.url',
+    ],
     ['a tool of another kind', { tools: [{ type: 'custom', custom: { name: 'x' } }] }, 'tools.0'],
     [
       'a choice of another kind',

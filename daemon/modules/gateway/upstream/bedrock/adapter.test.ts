@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startBedrock, type TestBedrock } from '../../../../../test/support/upstream-bedrock.ts';
-import { testUpstream } from '../../../../testing/upstream.ts';
+import { testUpstream } from '../../testing/upstream.ts';
 import type { ChatMessage, ChatRequest } from '../../wire/chat.ts';
 import type { StreamedChat, WholeChat } from '../adapter.ts';
 import { UpstreamError } from '../error.ts';
@@ -160,8 +160,10 @@ describe('a conversation', () => {
       { role: 'user', content: 'one two' },
       { role: 'assistant', content: 'prefill ' },
     ];
-    const [choice] = (await ask({ model: CLAUDE, messages, temperature: 1.7 })).choices;
-    expect(choice?.message.content).toBe('two one (late)');
+    for (const model of [CLAUDE, 'mistral.mistral-large-2402-v1:0']) {
+      const [choice] = (await ask({ model, messages, temperature: 1.7 })).choices;
+      expect(choice?.message.content).toBe('two one (late)');
+    }
     const alone = await ask({ model: CLAUDE, messages: [{ role: 'system', content: 'one two' }] });
     expect(alone.choices[0]?.message.content).toBe('two one');
   });

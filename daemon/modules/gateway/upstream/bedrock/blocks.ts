@@ -1,5 +1,5 @@
 import type { ChatContentPart, ChatMessage } from '../../wire/chat.ts';
-import { UpstreamError } from '../error.ts';
+import { refused } from '../refused.ts';
 import { isObject, mimeTypeOf, parseDataUrl } from '../translate/content.ts';
 import type { Block, CachePoint, Source } from './wire.ts';
 
@@ -51,15 +51,17 @@ export class Blocks {
     if (part.type === 'image_url') return picture(part.image_url?.url ?? '');
     if (part.type === 'video_url') return video(part);
     if (part.type === 'file') return this.document(part.file ?? {});
-    throw refused(`A part of type ${JSON.stringify(part.type)} has no place in a message to this model.`);
+    throw refused('messages', `has a part of type ${JSON.stringify(part.type)}, which has no place here`);
   }
 
   private document({ file_data, filename }: Record<string, unknown>): Block {
-    if (typeof file_data !== 'string') throw refused('Bedrock takes files as file_data, not by an id.');
+    if (typeof file_data !== 'string')
+      throw refused('messages', 'has a file by its id, but Bedrock takes files as file_data');
     const given = typeof filename === 'string' ? filename : '';
     const inline = parseDataUrl(file_data);
     const format = DOCUMENTS[inline?.mimeType ?? mimeTypeOf(given) ?? 'application/pdf'];
-    if (!format) throw refused(`Bedrock has no documents of the type ${inline?.mimeType}.`);
+    if (!format)
+      throw refused('messages', `has a file of the type ${inline?.mimeType}, which Bedrock does not read`);
     const name = `${nameOf(given)} ${++this.documents}`;
     return { document: { format, name, source: { bytes: inline?.data ?? file_data } } };
   }
@@ -79,7 +81,11 @@ function nameOf(filename: string): string {
 function picture(url: string): Block {
   const { format, source } = mediaOf(url, 'png');
   const name = format === 'jpg' ? 'jpeg' : format;
-  if (!PICTURES.has(name)) throw refused(`Bedrock has no pictures of the format ${JSON.stringify(name)}.`);
+  if (!PICTURES.has(name))
+    throw refused(
+      'messages',
+      `has a picture of the format ${JSON.stringify(name)}, which Bedrock does not read`,
+    );
   return { image: { format: name, source } };
 }
 
@@ -88,7 +94,11 @@ function video(part: ChatContentPart): Block {
   const url = isObject(video_url) && typeof video_url.url === 'string' ? video_url.url : '';
   const { format, source } = mediaOf(url, 'mp4');
   const name = format === 'quicktime' ? 'mov' : format === '3gpp' ? 'three_gp' : format;
-  if (!VIDEOS.has(name)) throw refused(`Bedrock has no videos of the format ${JSON.stringify(name)}.`);
+  if (!VIDEOS.has(name))
+    throw refused(
+      'messages',
+      `has a video of the format ${JSON.stringify(name)}, which Bedrock does not read`,
+    );
   return { video: { format: name, source } };
 }
 
@@ -96,11 +106,10 @@ function mediaOf(url: string, otherwise: string): { format: string; source: Sour
   const inline = parseDataUrl(url);
   if (inline) return { format: inline.mimeType.replace(/^.*\//, ''), source: { bytes: inline.data } };
   if (!url.startsWith('s3://'))
-    throw refused('Bedrock takes pictures and videos as data: URLs or s3:// addresses, not from the web.');
+    throw refused(
+      'messages',
+      'has a picture or video on the web, but Bedrock takes data: URLs and s3:// addresses',
+    );
   const format = /\.(\w+)$/.exec(url)?.[1]?.toLowerCase() ?? otherwise;
   return { format, source: { s3Location: { uri: url } } };
-}
-
-function refused(message: string): UpstreamError {
-  return new UpstreamError('request', message, { status: 400, param: 'messages' });
 }

@@ -1,5 +1,5 @@
 import type { RawAnswer, RelayRequest, Upstream } from '../adapter.ts';
-import { UpstreamError } from '../error.ts';
+import { refused } from '../refused.ts';
 import { readJson } from '../translate/answer.ts';
 import {
   type EmbeddingWish,
@@ -19,14 +19,7 @@ export async function embed(request: RelayRequest, upstream: Upstream): Promise<
   const wish = embeddingWish(request);
   const isCohere = wish.model.includes('cohere.embed');
   if (!isCohere && !wish.model.includes('amazon.titan-embed'))
-    throw new UpstreamError(
-      'request',
-      `${wish.model} has no embeddings here: Titan and Cohere models have.`,
-      {
-        status: 400,
-        param: 'model',
-      },
-    );
+    throw refused('model', 'must be one with embeddings here: of Titan or of Cohere');
   const ask = isCohere
     ? (texts: readonly string[]) => byCohere(texts, wish, request, upstream)
     : (texts: readonly string[]) => byTitan(texts[0] ?? '', wish, upstream);

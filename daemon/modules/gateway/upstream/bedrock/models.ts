@@ -3,6 +3,10 @@ export interface Traits {
   readonly isClaude: boolean;
   readonly isNova: boolean;
   readonly isGptOss: boolean;
+  /** Its ids of calls have nine letters and digits. */
+  readonly isMistral: boolean;
+  /** Can be made to call a tool. */
+  readonly isForced: boolean;
   /** Of a Claude model, as 45 for 4.5; 0 when its name does not tell. */
   readonly generation: number;
   /** Answers by a JSON schema of its own accord; others are made to by a tool. */
@@ -20,11 +24,14 @@ const SCHEMA_CLAUDES = /claude-(sonnet-4-5|opus-4-5|opus-4-6)/;
 export function traitsOf(model: string): Traits {
   const isClaude = /anthropic|claude/.test(model);
   const isNova = /amazon\.nova/.test(model);
+  const generation = isClaude ? generationOf(model) : 0;
   return {
     isClaude,
     isNova,
     isGptOss: /openai\.gpt-oss/.test(model),
-    generation: isClaude ? generationOf(model) : 0,
+    isMistral: /(^|[./])mistral\./.test(model),
+    isForced: generation < 51,
+    generation,
     hasSchemas: SCHEMA_CLAUDES.test(model) || (!isClaude && SCHEMA_FAMILIES.test(model)),
     hasCache: isClaude || isNova,
   };

@@ -150,7 +150,7 @@ export class ConverseReader {
 }
 
 function eventsOf(
-  { text, toolUse, reasoningContent }: AnswerBlock,
+  { text, toolUse, reasoningContent, citationsContent }: AnswerBlock,
   contentBlockIndex: number,
 ): [string, ConverseEvent][] {
   const delta = (value: ConverseEvent['delta']): [string, ConverseEvent] => [
@@ -166,6 +166,7 @@ function eventsOf(
       delta({ toolUse: { input: JSON.stringify(input) } }),
     ];
   }
+  if (citationsContent) return (citationsContent.content ?? []).map((part) => delta({ text: part.text }));
   if (!reasoningContent) return [];
   const { reasoningText, redactedContent } = reasoningContent;
   return [

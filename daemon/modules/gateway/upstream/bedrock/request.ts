@@ -26,7 +26,7 @@ export function toConverse(request: ChatRequest): Converse {
   const thinking = thinkingOf(request, traits);
   const schema = schemaOf(request);
   const answersByTool = schema !== undefined && !traits.hasSchemas;
-  const turns = toTurns(request, traits.hasCache);
+  const turns = toTurns(request, traits);
   const fields = {
     ...sampling(request, traits, thinking),
     ...thinking?.fields,
@@ -43,7 +43,7 @@ export function toConverse(request: ChatRequest): Converse {
       request,
       traits,
       answersByTool ? schema : undefined,
-      !(thinking && traits.isClaude),
+      traits.isForced && !(thinking && traits.isClaude),
     ),
     outputConfig: schema !== undefined && !answersByTool ? textFormat(request, schema) : undefined,
     additionalModelRequestFields: Object.keys(fields).length > 0 ? fields : undefined,

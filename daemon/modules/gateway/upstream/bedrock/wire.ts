@@ -62,6 +62,8 @@ export interface AnswerBlock {
   readonly text?: string;
   readonly toolUse?: { readonly toolUseId: string; readonly name: string; readonly input?: unknown };
   readonly reasoningContent?: Reasoning;
+  /** A text that stands on sources. */
+  readonly citationsContent?: { readonly content?: readonly { readonly text?: string }[] };
 }
 
 /** What Converse answers. */

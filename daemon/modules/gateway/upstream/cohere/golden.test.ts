@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { fixturesIn, plain, plainCompletion, plainFailure } from '../../../../testing/fixtures.ts';
-import { testUpstream } from '../../../../testing/upstream.ts';
+import { fixturesIn, plain, plainCompletion, plainFailure } from '../../testing/fixtures.ts';
+import { testUpstream } from '../../testing/upstream.ts';
 import { failedAnswer } from '../failed-answer.ts';
 import { CohereReader } from './reader.ts';
 import { toCohere } from './request.ts';

@@ -17,6 +17,8 @@ const REASONS: Readonly<Record<string, string>> = {
 export class CohereReader implements EventReader {
   private readonly writer: ChunkWriter;
   private calls = 0;
+  /** The call that is open has no arguments yet. */
+  private isBare = false;
   private thinking = '';
   private plan = '';
   private ended = false;
@@ -46,13 +48,9 @@ export class CohereReader implements EventReader {
       case 'tool-call-start':
         return [this.call(tool_calls)];
       case 'tool-call-delta':
-        return [
-          this.writer.delta(0, {
-            tool_calls: [
-              { index: this.calls - 1, function: { arguments: tool_calls?.function?.arguments ?? '' } },
-            ],
-          }),
-        ];
+        return this.argument(tool_calls?.function?.arguments ?? '');
+      case 'tool-call-end':
+        return this.isBare ? this.argument('{}') : [];
       case 'citation-start':
         return citations ? this.cite([citations]) : [];
       case 'message-end':
@@ -69,10 +67,10 @@ export class CohereReader implements EventReader {
       { type: 'message-start', id },
       ...(content ?? []).map((part) => ({ type: 'content-start', delta: { message: { content: part } } })),
       ...(tool_plan ? [{ type: 'tool-plan-delta', delta: { message: { tool_plan } } }] : []),
-      ...(tool_calls ?? []).map((call) => ({
-        type: 'tool-call-start',
-        delta: { message: { tool_calls: call } },
-      })),
+      ...(tool_calls ?? []).flatMap((call) => [
+        { type: 'tool-call-start', delta: { message: { tool_calls: call } } },
+        { type: 'tool-call-end' },
+      ]),
       ...(citations ?? []).map((citation) => ({
         type: 'citation-start',
         delta: { message: { citations: citation } },
@@ -100,9 +98,16 @@ export class CohereReader implements EventReader {
     const index = this.calls++;
     const id = call?.id ?? `call_${this.writer.id}_${index}`;
     const { name = '', arguments: text = '' } = call?.function ?? {};
+    this.isBare = text === '';
     return this.writer.delta(0, {
       tool_calls: [{ index, id, type: 'function', function: { name, arguments: text } }],
     });
+  }
+
+  private argument(text: string): ChatChunk[] {
+    if (text === '') return [];
+    this.isBare = false;
+    return [this.writer.delta(0, { tool_calls: [{ index: this.calls - 1, function: { arguments: text } }] })];
   }
 
   private cite(citations: readonly CohereCitation[]): ChatChunk[] {

@@ -1,5 +1,5 @@
 import type { ChatContentPart, ChatMessage, ChatRequest, ChatTool } from '../../wire/chat.ts';
-import { UpstreamError } from '../error.ts';
+import { refused } from '../refused.ts';
 import { isObject, stopList, textOf } from '../translate/content.ts';
 import type { CohereMessage, CoherePart } from './wire.ts';
 
@@ -131,12 +131,5 @@ function partOf({ type, text, image_url }: ChatContentPart): CoherePart {
   if (type === 'text') return { type, text: text ?? '' };
   if (type === 'image_url' && image_url)
     return { type, image_url: { url: image_url.url, detail: image_url.detail } };
-  throw new UpstreamError(
-    'request',
-    `A part of type ${JSON.stringify(type)} has no place in a message to this model.`,
-    {
-      status: 400,
-      param: 'messages',
-    },
-  );
+  throw refused('messages', `has a part of type ${JSON.stringify(type)}, which has no place here`);
 }

@@ -1,11 +1,12 @@
-import type { RerankDocument } from '../../../../../src/api/gateway/rerank.ts';
-import type { Value } from '../../../../../src/api/schema.ts';
+import type { Output } from '../../../../../src/api/endpoint.ts';
+import type { rerank as declared } from '../../../../../src/api/gateway/rerank.ts';
 import type { RawAnswer, RelayRequest, Upstream } from '../adapter.ts';
 import { UpstreamError } from '../error.ts';
 import { answerHeaders, readJson } from '../translate/answer.ts';
-import { isObject } from '../translate/content.ts';
 import { callCohere } from './call.ts';
 import type { CohereCounts } from './wire.ts';
+
+type Ranking = Output<typeof declared.Rerank>;
 
 interface Answer {
   readonly id?: string;
@@ -17,25 +18,19 @@ interface Answer {
   };
 }
 
-/** Reranks by Rerank v2, in the words of /v1/rerank both ways. Errors: UpstreamError; cancelled. */
+/** Reranks by Rerank v2; the request and the answer are those of /v1/rerank. Errors: UpstreamError; cancelled. */
 export async function rerank(request: RelayRequest, upstream: Upstream): Promise<RawAnswer> {
-  const { model, query, topN, maxTokensPerDoc, returnDocuments } = request;
-  const documents = documentsOf(request);
-  const body = { model, query, documents, top_n: topN, max_tokens_per_doc: maxTokensPerDoc };
+  const { model, query, documents, topN: top_n, maxTokensPerDoc: max_tokens_per_doc } = request;
+  const body = { model, query, documents, top_n, max_tokens_per_doc };
   const response = await callCohere(upstream, '/v2/rerank', body);
   const { id, results, meta } = (await readJson(response, upstream)) as Answer;
   if (!Array.isArray(results))
     throw new UpstreamError('server', `The provider ${upstream.account.name} answered without results.`);
-  const answer = {
+  const scores = results as NonNullable<Answer['results']>;
+  const answer: Ranking = {
     id,
     model,
-    results: (results as NonNullable<Answer['results']>).map(
-      ({ index, relevance_score: relevanceScore }) => ({
-        index,
-        relevanceScore,
-        ...(returnDocuments === true ? { document: { text: documents[index] ?? '' } } : {}),
-      }),
-    ),
+    results: scores.map(({ index, relevance_score: relevanceScore }) => ({ index, relevanceScore })),
     meta: metaOf(meta),
   };
   const { search_units: searchUnits, input_tokens, output_tokens } = meta?.billed_units ?? {};
@@ -45,12 +40,6 @@ export async function rerank(request: RelayRequest, upstream: Upstream): Promise
     body: JSON.stringify(answer),
     usage,
   };
-}
-
-function documentsOf({ documents, documentObjects }: RelayRequest): string[] {
-  if (Array.isArray(documents) && documents.length > 0) return documents.map(String);
-  const objects = Array.isArray(documentObjects) ? documentObjects.filter(isObject) : [];
-  return objects.map(({ text }: Value<typeof RerankDocument>) => text ?? '');
 }
 
 function metaOf({ api_version, billed_units, tokens }: NonNullable<Answer['meta']> = {}) {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startGemini, type TestGemini } from '../../../../../test/support/upstream-gemini.ts';
-import { testUpstream } from '../../../../testing/upstream.ts';
+import { testUpstream } from '../../testing/upstream.ts';
 import type { ChatChunk, ChatMessage, ChatRequest } from '../../wire/chat.ts';
 import type { StreamedChat, WholeChat } from '../adapter.ts';
 import { UpstreamError } from '../error.ts';
@@ -178,6 +178,20 @@ describe('a conversation with tools', () => {
           'read gave {"output":"done 0"}; write gave {"output":"done 1"}',
         );
       });
+
+  test('takes results in any order', async () => {
+    const tools = [tool('read'), tool('write')];
+    const request: ChatRequest = { model: 'gemini-2.5-flash', tools, messages: say('left right') };
+    const message = (await whole(request)).choices[0]?.message as ChatMessage;
+    const [first, second] = (message.tool_calls ?? []).map(
+      ({ id }, place): ChatMessage => ({ role: 'tool', tool_call_id: id, content: `done ${place}` }),
+    );
+    const { choices } = await whole({
+      ...request,
+      messages: [...request.messages, message, second as ChatMessage, first as ChatMessage],
+    });
+    expect(choices[0]?.message.content).toBe('read gave {"output":"done 0"}; write gave {"output":"done 1"}');
+  });
 
   test('goes on when another model has made the calls', async () => {
     const foreign = ({ provider_content: _, ...message }: ChatMessage): ChatMessage => message;

@@ -23,12 +23,26 @@ function wantsSignatures(model: string): boolean {
   return generation !== undefined && Number(generation) >= 3;
 }
 
+/** A call as its result needs to know it. */
+interface Called {
+  readonly name: string;
+  /** Its id is the model's own. */
+  readonly own: boolean;
+  readonly place: number;
+}
+
+/** A result stands where its call stood, because calls of one name are told apart by their order alone. */
+interface Result {
+  readonly place: number;
+  readonly parts: readonly GeminiPart[];
+}
+
 class Conversation {
   private readonly contents: GeminiContent[] = [];
   private readonly instruction: GeminiPart[] = [];
-  private readonly calls = new Map<string, { name: string; own: boolean }>();
-  /** The turn that takes further results of the same calls. */
-  private results: GeminiContent | undefined;
+  private readonly calls = new Map<string, Called>();
+  /** The turn that takes further results of the same calls, and its results. */
+  private results: { readonly turn: GeminiContent; readonly entries: Result[] } | undefined;
 
   constructor(private readonly signs: boolean) {}
 
@@ -72,7 +86,7 @@ class Conversation {
     const parts = (tool_calls ?? []).flatMap(({ id, function: called }): GeminiPart[] => {
       if (!called) return [];
       const { signature, own = false } = known.get(id) ?? {};
-      this.calls.set(id, { name: called.name, own });
+      this.calls.set(id, { name: called.name, own, place: this.calls.size });
       const functionCall = { ...(own ? { id } : {}), name: called.name, args: argumentsOf(called.arguments) };
       return [{ functionCall, ...(signature ? { thoughtSignature: signature } : {}) }];
     });
@@ -90,11 +104,16 @@ class Conversation {
       response: resultOf(textOf(content)),
     };
     const media = Array.isArray(content) ? partsOf(content).filter(({ text }) => text === undefined) : [];
-    if (!this.results) {
-      this.results = { role: 'user', parts: [] };
-      this.contents.push(this.results);
-    }
-    this.results.parts.push({ functionResponse }, ...media);
+    const turn: GeminiContent = this.results?.turn ?? { role: 'user', parts: [] };
+    if (!this.results) this.contents.push(turn);
+    this.results ??= { turn, entries: [] };
+    this.results.entries.push({
+      place: call?.place ?? this.calls.size,
+      parts: [{ functionResponse }, ...media],
+    });
+    turn.parts = this.results.entries
+      .toSorted((one, other) => one.place - other.place)
+      .flatMap(({ parts }) => parts);
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { fixturesIn, plain, plainCompletion, plainFailure } from '../../../../testing/fixtures.ts';
-import { testUpstream } from '../../../../testing/upstream.ts';
+import { fixturesIn, plain, plainCompletion, plainFailure } from '../../testing/fixtures.ts';
+import { testUpstream } from '../../testing/upstream.ts';
 import { geminiFailure } from './failure.ts';
 import { GeminiReader } from './reader.ts';
 import { toGemini } from './request.ts';

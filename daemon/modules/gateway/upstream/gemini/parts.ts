@@ -1,5 +1,5 @@
 import type { ChatContentPart, ChatMessage } from '../../wire/chat.ts';
-import { UpstreamError } from '../error.ts';
+import { refused } from '../refused.ts';
 import { isObject, mimeTypeOf, parseDataUrl } from '../translate/content.ts';
 import type { GeminiPart } from './wire.ts';
 
@@ -27,14 +27,7 @@ function partOf(part: ChatContentPart): GeminiPart | undefined {
     case 'file':
       return fileOf(part.file ?? {});
     default:
-      throw new UpstreamError(
-        'request',
-        `A part of type ${JSON.stringify(part.type)} has no place in a message to this model.`,
-        {
-          status: 400,
-          param: 'messages',
-        },
-      );
+      throw refused('messages', `has a part of type ${JSON.stringify(part.type)}, which has no place here`);
   }
 }
 

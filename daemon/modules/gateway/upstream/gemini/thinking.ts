@@ -21,12 +21,14 @@ const LEVELS: Readonly<Record<string, string>> = {
   max: 'high',
 };
 const LEAST_OF_PRO = 128;
+/** Models that refuse to be asked about thinking. */
+const WITHOUT_THOUGHT = /gemini-(1|2\.0|2\.5-flash-image)|gemma/;
 
 /** How much the model may think, and whether it tells; undefined leaves it to the model. */
 export function thinkingOf(request: ChatRequest): Record<string, unknown> | undefined {
   const { model, reasoning_effort: effort } = request;
   const { thinking } = request as { thinking?: unknown };
-  if (/gemini-(1|2\.0)/.test(model)) return undefined;
+  if (WITHOUT_THOUGHT.test(model)) return undefined;
   if (isObject(thinking) && thinking.type === 'enabled' && typeof thinking.budget_tokens === 'number')
     return { thinkingBudget: thinking.budget_tokens, includeThoughts: true };
   if (!effort) return undefined;

@@ -15,7 +15,8 @@ export const ECHO = 'echo';
  */
 export const localAdapter: Adapter = {
   async chat(request) {
-    if (request.model !== ECHO) throw refused('model', `there is no chat model local/${request.model}; take local/${ECHO}`);
+    if (request.model !== ECHO)
+      throw refused('model', `there is no chat model local/${request.model}; take local/${ECHO}`);
     if ((request.n ?? 1) > 1)
       throw new UpstreamError('request', 'n: must be 1: local/echo has one answer', {
         status: 400,

@@ -1,14 +1,7 @@
 import { SseParser } from '../../../../../src/client/sse.ts';
 import { piecesOf } from '../../wire/byte-source.ts';
 import type { ChatChunk, ChatCompletion, ChatRequest } from '../../wire/chat.ts';
-import type {
-  Adapter,
-  ByteSource,
-  ModelInfo,
-  StreamedChat,
-  Upstream,
-  WholeChat,
-} from '../adapter.ts';
+import type { Adapter, ByteSource, ModelInfo, StreamedChat, Upstream, WholeChat } from '../adapter.ts';
 import { UpstreamError } from '../error.ts';
 import { failedAnswer } from '../failed-answer.ts';
 import { failedCall } from '../open.ts';
@@ -16,13 +9,15 @@ import { passHeaders } from '../pass-headers.ts';
 import { headersOf, pathOf } from './address.ts';
 import { isJson, notThisDialect, textOf } from './answer.ts';
 import { failureIn, untilContent } from './first-content.ts';
+import { plainRequest } from './plain.ts';
 import { openaiRelay } from './relay.ts';
 import { reportsUsage } from './stream-usage.ts';
 
 /** Providers of the chat-completions family, Azure's among them: bytes pass, only the model's name is rewritten. */
 export const openaiAdapter: Adapter = {
   async chat(request, upstream) {
-    const response = await post(PATHS_CHAT, reportsUsage(request, upstream), upstream);
+    const plain = plainRequest(request, upstream.account);
+    const response = await post(PATHS_CHAT, reportsUsage(plain, upstream), upstream);
     const type = response.headers.get('content-type') ?? '';
     if (type.startsWith('text/event-stream')) return streamed(response, upstream);
     if (isJson(type)) return whole(response, upstream);
@@ -67,11 +62,7 @@ export async function* chunksIn(source: ByteSource, upstream: Upstream): AsyncGe
   }
 }
 
-async function post(
-  path: string,
-  request: ChatRequest,
-  upstream: Upstream,
-): Promise<Response> {
+async function post(path: string, request: ChatRequest, upstream: Upstream): Promise<Response> {
   const response = await upstream.fetch(pathOf(path, upstream, request.model), {
     headers: headersOf(upstream, 'application/json'),
     body: JSON.stringify(request),

@@ -19,5 +19,8 @@ export function isJson(type: string): boolean {
 /** The error of an answer that cannot come from this family: a page, for one. */
 export function notThisDialect({ account }: Upstream, got: string): UpstreamError {
   const hint = `Check the address of the provider: svc provider show ${account.name}`;
-  return new UpstreamError('server', `The provider ${account.name} answered with ${got || 'no content type'}. ${hint}`);
+  return new UpstreamError(
+    'server',
+    `The provider ${account.name} answered with ${got || 'no content type'}. ${hint}`,
+  );
 }

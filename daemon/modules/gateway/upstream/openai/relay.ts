@@ -31,7 +31,11 @@ export const openaiRelay: NonNullable<Adapter['relay']> = Object.fromEntries(
   ]),
 );
 
-async function relayTo(surface: keyof typeof PATHS, request: RelayRequest, upstream: Upstream): Promise<RawAnswer> {
+async function relayTo(
+  surface: keyof typeof PATHS,
+  request: RelayRequest,
+  upstream: Upstream,
+): Promise<RawAnswer> {
   const asked = surface === 'completions' ? reportsUsage(request, upstream) : request;
   const { contentType, body } = bodyOf(asked);
   const response = await upstream.fetch(pathOf(PATHS[surface], upstream, request.model), {
@@ -46,14 +50,21 @@ async function relayTo(surface: keyof typeof PATHS, request: RelayRequest, upstr
     await response.body?.cancel();
     throw notThisDialect(upstream, type);
   }
-  const begin = !type.startsWith('text/event-stream') ? firstBytes : surface === 'completions' ? untilContent : untilEvent;
+  const begin = !type.startsWith('text/event-stream')
+    ? firstBytes
+    : surface === 'completions'
+      ? untilContent
+      : untilEvent;
   const source = await begin(response.body.getReader(), upstream.account.name).catch((error: unknown) => {
     throw failedCall(error, upstream.account.name, upstream.signal);
   });
   return { headers, body: streamOfSource(source) };
 }
 
-function bodyOf({ form, ...values }: RelayRequest): { contentType: string; body: string | Uint8Array | ReadableStream<Uint8Array> } {
+function bodyOf({ form, ...values }: RelayRequest): {
+  contentType: string;
+  body: string | Uint8Array | ReadableStream<Uint8Array>;
+} {
   if (!form) return { contentType: 'application/json', body: JSON.stringify(values) };
   const { stream: _, ...fields } = values;
   return form.encode(textsIn(fields));
@@ -61,7 +72,9 @@ function bodyOf({ form, ...values }: RelayRequest): { contentType: string; body:
 
 /** What of a request can stand in a form. */
 function textsIn(fields: Readonly<Record<string, unknown>>): Record<string, string> {
-  const plain = Object.entries(fields).filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value));
+  const plain = Object.entries(fields).filter(([, value]) =>
+    ['string', 'number', 'boolean'].includes(typeof value),
+  );
   return Object.fromEntries(plain.map(([name, value]) => [name, String(value)]));
 }
 

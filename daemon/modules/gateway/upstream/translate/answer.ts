@@ -1,6 +1,7 @@
 import type { Upstream } from '../adapter.ts';
 import { UpstreamError } from '../error.ts';
 import { failedCall } from '../open.ts';
+import { parsed } from './content.ts';
 
 /** Headers of every JSON call: bodies come uncompressed, because they are read here. */
 export const JSON_HEADERS = {
@@ -9,21 +10,30 @@ export const JSON_HEADERS = {
   'content-type': 'application/json',
 } as const;
 
-/** Reads an answer that is a success. Errors: UpstreamError of kind server when it is no JSON object; network, timeout; cancelled. */
+const MOST_BYTES = 128 * 1024 * 1024;
+
+/** Reads an answer that is a success. Errors: UpstreamError of kind server when it is no JSON or too long; network, timeout; cancelled. */
 export async function readJson(response: Response, { account, signal }: Upstream): Promise<unknown> {
-  const text = await response.text().catch((error: unknown) => {
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  try {
+    for await (const piece of response.body ?? []) {
+      bytes += piece.byteLength;
+      if (bytes > MOST_BYTES) throw new UpstreamError('server', `The answer of ${account.name} is too long.`);
+      text += decoder.decode(piece, { stream: true });
+    }
+  } catch (error) {
     throw failedCall(error, account.name, signal);
-  });
-  return parseJson(text, account.name);
+  }
+  return parseJson(text + decoder.decode(), account.name);
 }
 
-/** Errors: UpstreamError of kind server when it is no JSON. */
+/** An object or a list out of JSON. Errors: UpstreamError of kind server when it is none. */
 export function parseJson(text: string, provider: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new UpstreamError('server', `The provider ${provider} answered with something that is not JSON.`);
-  }
+  const value = parsed(text);
+  if (typeof value === 'object' && value !== null) return value;
+  throw new UpstreamError('server', `The provider ${provider} answered with something that is not JSON.`);
 }
 
 /** The text of an error's body, cut at 64 KiB. Never fails. */

@@ -22,7 +22,10 @@ export async function callWithBearer(
   if (!response.ok) throw await failedAnswer(response, { account, key });
   if (!/^application\/json\b/.test(response.headers.get('content-type') ?? '')) {
     await response.body?.cancel();
-    throw new UpstreamError('server', `The provider ${account.name} answered with something that is not JSON.`);
+    throw new UpstreamError(
+      'server',
+      `The provider ${account.name} answered with something that is not JSON.`,
+    );
   }
   const text = await response.text().catch((error: unknown) => {
     throw failedCall(error, account.name, signal);

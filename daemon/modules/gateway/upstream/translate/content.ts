@@ -1,4 +1,5 @@
 import type { ChatMessage } from '../../wire/chat.ts';
+import { refused } from '../refused.ts';
 
 /** What a `data:` URL holds. */
 export interface InlineData {
@@ -7,7 +8,7 @@ export interface InlineData {
   readonly data: string;
 }
 
-/** Reads a `data:` URL (RFC 2397); undefined when it is another URL. */
+/** Reads a `data:` URL (RFC 2397); undefined when it is another URL. Errors: UpstreamError of kind request when it is broken. */
 export function parseDataUrl(url: string): InlineData | undefined {
   const comma = url.slice(0, 5).toLowerCase() === 'data:' ? url.indexOf(',') : -1;
   if (comma < 0) return undefined;
@@ -15,7 +16,15 @@ export function parseDataUrl(url: string): InlineData | undefined {
   const mimeType = (head.split(';')[0] || 'text/plain').toLowerCase();
   const data = url.slice(comma + 1);
   if (/;base64$/i.test(head)) return { mimeType, data };
-  return { mimeType, data: Buffer.from(decodeURIComponent(data), 'utf8').toString('base64') };
+  return { mimeType, data: Buffer.from(unescaped(data)).toString('base64') };
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw refused('messages', 'has a data: URL that cannot be read');
+  }
 }
 
 /** The text of a message: its content, or the text and refusals of its parts. */

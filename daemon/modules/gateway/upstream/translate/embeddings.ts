@@ -1,6 +1,7 @@
 import type { Usage } from '../../wire/usage.ts';
 import type { RawAnswer, RelayRequest } from '../adapter.ts';
 import { UpstreamError } from '../error.ts';
+import { refused } from '../refused.ts';
 import { answerHeaders } from './answer.ts';
 
 const CHARS_A_TOKEN = 4;
@@ -26,10 +27,7 @@ export function embeddingWish(request: RelayRequest): EmbeddingWish {
   const { model, input, dimensions, encoding_format } = request;
   const texts = typeof input === 'string' ? [input] : input;
   if (!Array.isArray(texts) || !texts.every((text): text is string => typeof text === 'string'))
-    throw new UpstreamError('request', `${model} takes texts, not token numbers.`, {
-      status: 400,
-      param: 'input',
-    });
+    throw refused('input', `must be texts: token numbers mean nothing to ${model}`);
   const wished = typeof dimensions === 'number' ? dimensions : undefined;
   return { model, texts, dimensions: wished, base64: encoding_format === 'base64' };
 }

@@ -21,11 +21,17 @@ export function rankingOf({ headers, text }: TextAnswer, model: string, { accoun
   };
   const scores = said.results ?? said.data;
   if (!Array.isArray(scores))
-    throw new UpstreamError('server', `The provider ${account.name} answered with no order of the documents.`);
+    throw new UpstreamError(
+      'server',
+      `The provider ${account.name} answered with no order of the documents.`,
+    );
   const inputTokens = said.usage?.total_tokens ?? 0;
   const answer: Ranking = {
     model,
-    results: (scores as readonly Score[]).map(({ index, relevance_score: relevanceScore }) => ({ index, relevanceScore })),
+    results: (scores as readonly Score[]).map(({ index, relevance_score: relevanceScore }) => ({
+      index,
+      relevanceScore,
+    })),
     meta: {
       version: '1',
       isBillable: true,

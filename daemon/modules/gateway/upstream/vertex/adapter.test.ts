@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startGemini, type TestGemini } from '../../../../../test/support/upstream-gemini.ts';
-import { testUpstream } from '../../../../testing/upstream.ts';
+import { testUpstream } from '../../testing/upstream.ts';
 import type { ChatRequest } from '../../wire/chat.ts';
 import type { StreamedChat, Upstream, WholeChat } from '../adapter.ts';
 import { UpstreamError } from '../error.ts';
@@ -46,6 +46,12 @@ test('answers with a token that was bought with the key, once for many calls at 
   );
   expect(answers).toEqual(Array(5).fill('two one'));
   expect((await fake.seen()).tokens).toBe(tokens + 1);
+});
+
+test('answers with the token of a user, until it is revoked', async () => {
+  expect(await text('gemini-2.5-flash', true, upstream(fake.user))).toBe('two one');
+  const revoked = upstream(JSON.stringify({ ...JSON.parse(fake.user), refresh_token: 'old' }));
+  await expect(text('gemini-2.5-flash', false, revoked)).rejects.toMatchObject({ kind: 'key' });
 });
 
 test('who waits for a token is not failed by another who leaves', async () => {

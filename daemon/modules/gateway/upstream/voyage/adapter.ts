@@ -20,7 +20,13 @@ export const voyageAdapter: Adapter = {
 /** Its word for dimensions is another one, `encoding_format` knows base64 alone, and callers have no names there. */
 function embeddingsBody(request: RelayRequest): RelayRequest {
   const { texts, dimensions, base64 } = embeddingWish(request);
-  const { input: _input, dimensions: _dimensions, encoding_format: _encoding, user: _user, ...same } = request;
+  const {
+    input: _input,
+    dimensions: _dimensions,
+    encoding_format: _encoding,
+    user: _user,
+    ...same
+  } = request;
   return {
     ...same,
     input: texts,

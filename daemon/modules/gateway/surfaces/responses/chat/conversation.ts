@@ -22,12 +22,14 @@ export function messagesOf(instructions: string | null | undefined, items: reado
     }
     return turn;
   };
-  items.forEach((item, i) => {
+  for (const [i, item] of items.entries()) {
     const field = `input.${i}`;
-    if (isOfAssistant(item)) return addTo(inTurn, item, field);
-    turn = undefined;
-    messages.push(messageOf(item, field));
-  });
+    if (isOfAssistant(item)) addTo(inTurn, item, field);
+    else {
+      turn = undefined;
+      messages.push(messageOf(item, field));
+    }
+  }
   return messages.filter(saysSomething);
 }
 
@@ -51,14 +53,10 @@ function isHosted(kind: string): boolean {
 }
 
 function addTo(inTurn: () => Turn, item: Item, field: string): void {
-  switch (kindOf(item)) {
-    case 'message':
-      return addSaid(inTurn(), item);
-    case 'function_call':
-      return addCall(inTurn(), item, field);
-    case 'reasoning':
-      return addThought(inTurn(), item);
-  }
+  const kind = kindOf(item);
+  if (kind === 'message') addSaid(inTurn(), item);
+  else if (kind === 'function_call') addCall(inTurn(), item, field);
+  else if (kind === 'reasoning') addThought(inTurn(), item);
 }
 
 function addSaid(turn: Turn, { content }: Item): void {

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
 import type { ProviderAccount } from '../../../../providers/index.ts';
 import { UpstreamError } from '../../../upstream/error.ts';
-import { itemsOf } from '../items.ts';
+import { itemsOf, keptItem } from '../items.ts';
+import { nativeRequestOf } from '../native/request.ts';
 import type { Item, ResponseRequest } from '../wire.ts';
 import { chatRequestOf } from './request.ts';
 import { sealContent } from './sealed.ts';
@@ -221,5 +223,75 @@ describe('what is refused', () => {
     } catch (error) {
       expect((error as UpstreamError).details).toMatchObject({ param, status: 400 });
     }
+  });
+});
+
+const text = fc.oneof(fc.constant(null), fc.string({ maxLength: 5 }));
+const part = fc.record(
+  {
+    type: fc.constantFrom(
+      'input_text',
+      'output_text',
+      'refusal',
+      'input_image',
+      'input_file',
+      'summary_text',
+      'x',
+    ),
+    text: fc.string({ maxLength: 5 }),
+    refusal: text,
+    image_url: text,
+    file_data: text,
+  },
+  { requiredKeys: ['type'] },
+);
+const item = fc.record(
+  {
+    type: fc.constantFrom(
+      'message',
+      'reasoning',
+      'function_call',
+      'function_call_output',
+      'web_search_call',
+      'x',
+    ),
+    id: text,
+    status: text,
+    role: fc.constantFrom('user', 'assistant', 'system', 'developer'),
+    content: fc.oneof(text, fc.array(part, { maxLength: 3 })),
+    call_id: fc.string({ maxLength: 3 }),
+    name: fc.string({ maxLength: 3 }),
+    arguments: fc.string({ maxLength: 3 }),
+    output: fc.oneof(text, fc.array(part, { maxLength: 2 })),
+    summary: fc.oneof(fc.constant(null), fc.array(part, { maxLength: 2 })),
+    encrypted_content: fc.oneof(text, fc.constant(sealContent([1])), fc.constant('svc1.nonsense')),
+  },
+  { requiredKeys: [] },
+);
+
+describe('whatever a conversation is made of', () => {
+  test('it is said in chat completions, or refused with its place; and it is said natively', () => {
+    fc.assert(
+      fc.property(
+        fc.array(item, { maxLength: 8 }),
+        fc.constantFrom('openai', 'anthropic'),
+        (items, dialect) => {
+          const input = items as Item[];
+          try {
+            const { messages } = chatOf({ input }, { dialect: dialect as ProviderAccount['dialect'] });
+            expect(messages.every(({ role }) => typeof role === 'string')).toBe(true);
+          } catch (error) {
+            expect((error as UpstreamError).details).toMatchObject({
+              status: 400,
+              param: expect.stringMatching(/^input\.\d/),
+            });
+          }
+          const native = nativeRequestOf({ model: 'm' }, input, account, new Map());
+          for (const one of native.input as Item[]) expect(Object.values(one)).not.toContain(null);
+          for (const one of input) expect(keptItem(one, 0).id).toBeTruthy();
+        },
+      ),
+      { numRuns: 500 },
+    );
   });
 });

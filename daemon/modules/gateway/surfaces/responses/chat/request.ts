@@ -46,7 +46,7 @@ function ownThoughts(
 ): readonly Item[] {
   if (!isOfFamily(account)) return items;
   return items.filter(
-    ({ type, id = '' }) => type !== 'reasoning' || (madeBy.get(id) ?? account.name) === account.name,
+    ({ type, id }) => type !== 'reasoning' || (madeBy.get(id ?? '') ?? account.name) === account.name,
   );
 }
 

@@ -123,12 +123,16 @@ export class ResponseWriter {
 
   private takeCall({ index, id, function: { name = '', arguments: given = '' } = {} }: CallDelta): void {
     const known = this.calls.get(index);
-    if (known) return known.add(name, given);
+    if (known) known.add(name, given);
+    else this.openCall(index, id || newId('call'), name).add('', given);
+  }
+
+  private openCall(index: number, callId: string, name: string): CallItem {
     this.closeCurrent();
-    const call = new CallItem(this.output.length, this.tell, id || newId('call'), name);
+    const call = new CallItem(this.output.length, this.tell, callId, name);
     this.output.push(call);
     this.calls.set(index, call);
-    call.add('', given);
+    return call;
   }
 
   private takePicture(url: unknown): void {

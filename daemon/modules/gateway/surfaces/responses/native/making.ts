@@ -25,7 +25,7 @@ export class NativeMaking implements Making {
     readonly headers: Headers,
     private readonly source: ByteSource,
     private readonly upstream: Upstream,
-    private readonly base: ResponseObject,
+    base: ResponseObject,
   ) {
     this.filter = new NativeFilter(base);
   }
@@ -57,7 +57,7 @@ export class NativeMaking implements Making {
   cut({ status, error = null }: Cut) {
     const open = this.filter.openEvents();
     const output = [...this.filter.items, ...unfinished(open)];
-    const end: ResponseObject = { ...this.base, model: this.filter.latest.model, status, error, output };
+    const end: ResponseObject = { ...this.filter.latest, status, error, output };
     return { bytes: bytesOf([endOf(end, this.filter.nextNumber())]), end };
   }
 }

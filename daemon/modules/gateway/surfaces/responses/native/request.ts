@@ -28,12 +28,16 @@ export function nativeRequestOf(
 
 function itemFor(item: Item, provider: string, madeBy: ReadonlyMap<string, string>): Item | undefined {
   const kind = kindOf(item);
-  const { id, status, ...rest } = item;
+  const { id, status, ...rest } = withoutNulls(item);
   if (NAMELESS.has(kind)) return { ...rest, type: kind };
   const maker = typeof id === 'string' ? madeBy.get(id) : undefined;
   if (maker !== undefined && maker !== provider) return undefined;
   if (kind === 'reasoning' && (!item.encrypted_content || isSealed(item.encrypted_content))) return undefined;
   return kind === 'reasoning' ? { ...rest, id } : { ...rest, id, ...(status ? { status } : {}) };
+}
+
+function withoutNulls(item: Item): Item {
+  return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== null));
 }
 
 /** Only asked of models that are told how to think: others refuse the wish. */

@@ -34,7 +34,10 @@ const SLICE_MS = 4;
 export async function bm25(
   query: string,
   documents: readonly string[],
-  { mostWords = Number.POSITIVE_INFINITY, signal }: { readonly mostWords?: number; readonly signal?: AbortSignal } = {},
+  {
+    mostWords = Number.POSITIVE_INFINITY,
+    signal,
+  }: { readonly mostWords?: number; readonly signal?: AbortSignal } = {},
 ): Promise<Ranked> {
   const pace = new Pace(signal);
   const terms = new Map<string, number>();

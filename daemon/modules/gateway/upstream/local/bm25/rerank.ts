@@ -14,16 +14,21 @@ const MOST_QUERY_CHARS = 8192;
  * Reranks by words alone, without a model, a key or a network (rank.ts). Its tokens are words. Errors: UpstreamError for another
  * model and for a query that is too long; cancelled.
  */
-export async function rerankByWords(request: RelayRequest, { account, signal }: Upstream): Promise<RawAnswer> {
+export async function rerankByWords(
+  request: RelayRequest,
+  { account, signal }: Upstream,
+): Promise<RawAnswer> {
   const { model, query, documents, maxTokensPerDoc } = request;
   if (model !== BM25) throw refused('model', `there is no reranker local/${model}; take local/${BM25}`);
-  if (String(query).length > MOST_QUERY_CHARS) throw refused('query', `is longer than ${MOST_QUERY_CHARS} characters`);
+  if (String(query).length > MOST_QUERY_CHARS)
+    throw refused('query', `is longer than ${MOST_QUERY_CHARS} characters`);
   const mostWords = typeof maxTokensPerDoc === 'number' ? maxTokensPerDoc : undefined;
-  const { scores, words } = await bm25(String(query), documents as readonly string[], { mostWords, signal }).catch(
-    (error: unknown) => {
-      throw signal.aborted ? failedCall(error, account.name, signal) : error;
-    },
-  );
+  const { scores, words } = await bm25(String(query), documents as readonly string[], {
+    mostWords,
+    signal,
+  }).catch((error: unknown) => {
+    throw signal.aborted ? failedCall(error, account.name, signal) : error;
+  });
   const answer: Output<typeof contract.Rerank> = {
     model: `${account.name}/${BM25}`,
     results: [...scores],

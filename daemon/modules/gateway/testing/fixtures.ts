@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Upstream } from '../modules/gateway/upstream/adapter.ts';
-import type { UpstreamError } from '../modules/gateway/upstream/error.ts';
-import { completionOf } from '../modules/gateway/upstream/translate/chunks.ts';
-import type { ChatChunk, ChatCompletion, ChatRequest } from '../modules/gateway/wire/chat.ts';
+import type { Upstream } from '../upstream/adapter.ts';
+import type { UpstreamError } from '../upstream/error.ts';
+import { completionOf } from '../upstream/translate/chunks.ts';
+import type { ChatChunk, ChatCompletion, ChatRequest } from '../wire/chat.ts';
 
 /** One pair of messages of two dialects that mean the same, or an error and what it means. */
 export interface Fixture {

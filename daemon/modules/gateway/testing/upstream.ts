@@ -1,9 +1,9 @@
-import { Config } from '../config/config.ts';
-import { silentLog } from '../log/log.ts';
-import type { Upstream } from '../modules/gateway/upstream/adapter.ts';
-import { openUpstream } from '../modules/gateway/upstream/open.ts';
-import type { Dialect, ProviderAccount } from '../modules/providers/index.ts';
-import { createOutbound } from '../outbound/outbound.ts';
+import { Config } from '../../../config/config.ts';
+import { silentLog } from '../../../log/log.ts';
+import { createOutbound } from '../../../outbound/outbound.ts';
+import type { Dialect, ProviderAccount } from '../../providers/index.ts';
+import type { Upstream } from '../upstream/adapter.ts';
+import { openUpstream } from '../upstream/open.ts';
 
 /** What a test says of an upstream. */
 export interface TestUpstreamParts {
