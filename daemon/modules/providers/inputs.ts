@@ -10,7 +10,13 @@ const MOST_NAME_CHARS = 64;
 const MOST_KEY_CHARS = 16_384;
 const MOST_WEIGHT = 1_000_000;
 /** One of them is in the JSON of every credential that some dialect takes. */
-const CREDENTIAL_FIELDS = ['private_key', 'Credentials', 'SecretAccessKey', 'secretAccessKey'];
+const CREDENTIAL_FIELDS = [
+  'private_key',
+  'refresh_token',
+  'Credentials',
+  'SecretAccessKey',
+  'secretAccessKey',
+];
 
 /** Checks a list of models; names that stand twice are taken once. Errors: invalid_argument naming the field. */
 export function checkModels(given: unknown, field: string): string[] {
@@ -52,7 +58,8 @@ function checkCredential(text: string, field: string): void {
   if (typeof value === 'object' && value !== null && CREDENTIAL_FIELDS.some((name) => name in value)) return;
   throw invalid({
     field,
-    description: 'is JSON, but neither a service account (private_key) nor an access key (SecretAccessKey)',
+    description:
+      'is JSON, but no service account (private_key), no login of gcloud (refresh_token) and no access key (SecretAccessKey)',
   });
 }
 

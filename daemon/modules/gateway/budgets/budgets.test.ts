@@ -221,7 +221,7 @@ describe('a budget', () => {
     ['someone', { dayUsd: 1 }, 'subject'],
     ['key_', { dayUsd: 1 }, 'subject'],
     ['tenant', {}, 'dayUsd'],
-  ])('of %p with %j is refused by the field %p, and changes nothing', async (subject, change, field) => {
+  ])('of %s with %j is refused by the field %s, and changes nothing', async (subject, change, field) => {
     const error = await set(subject, change).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'invalid_argument', violations: [{ field }] });
     expect(service.list('org_a')).toEqual([]);

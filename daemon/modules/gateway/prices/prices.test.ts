@@ -143,7 +143,7 @@ describe('the most that a request may take', () => {
     [{ max_tokens: 10, n: 3 }, 30],
     [{ max_tokens: -1 }, 4096],
     [{ max_tokens: null }, 4096],
-  ])('output of %p is %p', (more, output) => {
+  ])('output of %j is %d', (more, output) => {
     expect(worstCase(say('x', more)).output).toBe(output);
   });
 

@@ -1,6 +1,6 @@
-import { AppError } from '../../../../src/errors/app-error.ts';
-import { MINUTE_MS, SECOND_MS } from '../../../../src/kit/time.ts';
-import type { Outbound } from '../../../outbound/outbound.ts';
+import { AppError } from '../../src/errors/app-error.ts';
+import { MINUTE_MS, SECOND_MS } from '../../src/kit/time.ts';
+import type { Outbound } from '../outbound/outbound.ts';
 import type { Signal } from './messages.ts';
 import type { Destination } from './settings.ts';
 

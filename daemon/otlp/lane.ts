@@ -1,5 +1,5 @@
-import { MINUTE_MS, SECOND_MS } from '../../../../src/kit/time.ts';
-import type { Log } from '../../../log/log.ts';
+import { MINUTE_MS, SECOND_MS } from '../../src/kit/time.ts';
+import type { Log } from '../log/log.ts';
 import type { Signal } from './messages.ts';
 import type { Outcome } from './sender.ts';
 

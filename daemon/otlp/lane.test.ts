@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { silentLog } from '../../../log/log.ts';
+import { silentLog } from '../log/log.ts';
 import { type Batch, Lane, type Tally } from './lane.ts';
 import type { Outcome } from './sender.ts';
 
