@@ -20,7 +20,9 @@ import { lockDataDir } from './lock.ts';
 import { createLog } from './log/log.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { createAuthModule } from './modules/auth/index.ts';
+import { createFunctionsModule } from './modules/functions/index.ts';
 import { createGatewayModule } from './modules/gateway/index.ts';
+import { createMemoryModule } from './modules/memory/index.ts';
 import { createProvidersModule } from './modules/providers/index.ts';
 import { createSandboxModule, selectDriver } from './modules/sandbox/index.ts';
 import { createSettingsModule } from './modules/settings/index.ts';
@@ -81,18 +83,22 @@ async function compose(app: App): Promise<Instance> {
   const sandbox = createSandboxModule(app, driver, auth.standing, () => port);
   metrics.sandboxes(() => new Map(Object.entries(sandbox.countByState())));
   for (const figure of sandbox.figures) metrics.figure(figure);
+  const gateway = createGatewayModule(app, {
+    directory: providers.directory,
+    settings: settings.runtime,
+    instanceTenant: auth.instanceTenant,
+    metrics,
+    receivers: sandbox.receivers,
+  });
   const modules = [
     auth,
     settings,
     sandbox,
     providers,
-    createGatewayModule(app, {
-      directory: providers.directory,
-      settings: settings.runtime,
-      instanceTenant: auth.instanceTenant,
-      metrics,
-    }),
-    createSystemModule(app, metrics),
+    gateway,
+    createMemoryModule(app, gateway.embed),
+    createFunctionsModule(app, sandbox.own),
+    createSystemModule(app, metrics, auth.instanceTenant),
   ];
   const idempotency = new Idempotency(db, clock, app.secrets);
   jobs.every('idempotency.prune', HOUR_MS, () => idempotency.prune());

@@ -15,6 +15,10 @@ import providers from './0013_providers.sql' with { type: 'text' };
 import routes from './0014_routes.sql' with { type: 'text' };
 import spending from './0015_spending.sql' with { type: 'text' };
 import responses from './0016_responses.sql' with { type: 'text' };
+import guardrails from './0017_guardrails.sql' with { type: 'text' };
+import memory from './0018_memory.sql' with { type: 'text' };
+import mcp from './0019_mcp.sql' with { type: 'text' };
+import functions from './0020_functions.sql' with { type: 'text' };
 
 /** The schema, step by step, embedded in the executable. */
 export const migrations: readonly Migration[] = [
@@ -34,4 +38,8 @@ export const migrations: readonly Migration[] = [
   { version: 14, name: 'routes', sql: routes },
   { version: 15, name: 'spending', sql: spending },
   { version: 16, name: 'responses', sql: responses },
+  { version: 17, name: 'guardrails', sql: guardrails },
+  { version: 18, name: 'memory', sql: memory },
+  { version: 19, name: 'mcp', sql: mcp },
+  { version: 20, name: 'functions', sql: functions },
 ];

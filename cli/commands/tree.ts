@@ -388,6 +388,38 @@ export const tree: Branch = {
         },
       },
     },
+    function: {
+      summary: 'Make and call functions: endpoints, mapped APIs, and code in sandboxes',
+      aliases: ['functions', 'fn'],
+      commands: {
+        list: { summary: 'List the functions', load: async () => (await import('./function/list.ts')).list },
+        create: {
+          summary: 'Make a function and print its id',
+          load: async () => (await import('./function/create.ts')).create,
+        },
+        get: { summary: 'Show a function', load: async () => (await import('./function/get.ts')).get },
+        update: {
+          summary: 'Change a function',
+          load: async () => (await import('./function/update.ts')).update,
+        },
+        rm: {
+          summary: 'Remove functions',
+          load: async () => (await import('./function/remove.ts')).remove,
+        },
+        invoke: {
+          summary: 'Call a function and print its result',
+          load: async () => (await import('./function/invoke.ts')).invoke,
+        },
+        runs: {
+          summary: 'Show how the last calls went',
+          load: async () => (await import('./function/runs.ts')).runs,
+        },
+        status: {
+          summary: 'Show whether code can run in isolation',
+          load: async () => (await import('./function/status.ts')).status,
+        },
+      },
+    },
     model: {
       summary: 'See the models that calls may name, and give them names of your own',
       aliases: ['models'],
@@ -419,6 +451,10 @@ export const tree: Branch = {
           },
         },
       },
+    },
+    chat: {
+      summary: 'Ask a model, or talk to it',
+      load: async () => (await import('./chat/chat.ts')).chat,
     },
     provider: {
       summary: 'Set up providers of models and their keys',
@@ -509,6 +545,48 @@ export const tree: Branch = {
         },
       },
     },
+    memory: {
+      summary: 'Keep documents and find them by meaning and words',
+      commands: {
+        collection: {
+          summary: 'Make and remove collections of documents',
+          commands: {
+            create: {
+              summary: 'Create a collection and print its id',
+              load: async () => (await import('./memory/collection/create.ts')).create,
+            },
+            list: {
+              summary: 'List the collections',
+              load: async () => (await import('./memory/collection/list.ts')).list,
+            },
+            show: {
+              summary: 'Show a collection',
+              load: async () => (await import('./memory/collection/show.ts')).show,
+            },
+            rm: {
+              summary: 'Remove collections and all that is in them',
+              load: async () => (await import('./memory/collection/remove.ts')).remove,
+            },
+          },
+        },
+        add: {
+          summary: 'Add documents and print their ids',
+          load: async () => (await import('./memory/add.ts')).add,
+        },
+        query: {
+          summary: 'Find what answers best',
+          load: async () => (await import('./memory/query.ts')).query,
+        },
+        rm: {
+          summary: 'Remove documents',
+          load: async () => (await import('./memory/remove.ts')).remove,
+        },
+        stats: {
+          summary: 'Show how memory was used',
+          load: async () => (await import('./memory/stats.ts')).stats,
+        },
+      },
+    },
     key: {
       summary: 'Make and revoke API keys',
       commands: {
@@ -552,6 +630,40 @@ export const tree: Branch = {
         rm: {
           summary: 'Remove a budget',
           load: async () => (await import('./budget/remove.ts')).remove,
+        },
+      },
+    },
+    cache: {
+      summary: 'See and clear the answers of models that are kept',
+      commands: {
+        stats: {
+          summary: 'Show how the cache of answers stands',
+          load: async () => (await import('./cache/stats.ts')).stats,
+        },
+        clear: {
+          summary: 'Forget every kept answer',
+          load: async () => (await import('./cache/clear.ts')).clear,
+        },
+      },
+    },
+    guardrail: {
+      summary: 'Say what may go into models and come out',
+      commands: {
+        get: {
+          summary: 'Show the guardrails',
+          load: async () => (await import('./guardrail/get.ts')).get,
+        },
+        set: {
+          summary: 'Change guardrails',
+          load: async () => (await import('./guardrail/set.ts')).set,
+        },
+        off: {
+          summary: 'Let everything pass',
+          load: async () => (await import('./guardrail/off.ts')).off,
+        },
+        test: {
+          summary: 'Try the guardrails on a text',
+          load: async () => (await import('./guardrail/test.ts')).test,
         },
       },
     },

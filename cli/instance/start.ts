@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { system } from '../../src/api/system/system.ts';
 import { createClient } from '../../src/client/client.ts';
 import { fail } from '../../src/errors/app-error.ts';
+import { CROWD_ENV } from './crowd-env.ts';
 import type { InstanceFlags } from './load.ts';
 import { type DaemonRecord, runningDaemon } from './record.ts';
 
@@ -34,6 +35,7 @@ export async function startDaemon(dataDir: string, flags: InstanceFlags): Promis
     stdin: 'ignore',
     stdout: log,
     stderr: log,
+    env: { ...CROWD_ENV, ...process.env },
     detached: true,
   });
   child.unref();

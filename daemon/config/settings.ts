@@ -227,7 +227,40 @@ export const SETTINGS = {
   'cache.redis.password': setting('string', '', 'Password of that Redis, or user:password', { secret: true }),
   'cache.redis.db': setting('integer', 0, 'Number of the database there', { minimum: 0, maximum: 1023 }),
   'cache.redis.pool_size': setting('integer', 10, 'Most connections to it', { minimum: 1, maximum: 100 }),
-  'telemetry.enabled': setting('boolean', false, 'Sends traces of requests to models'),
+  'cache.memory.max_mb': setting('integer', 64, 'Memory that kept answers take at most, of all tenants', {
+    minimum: 1,
+    maximum: 1_000_000,
+  }),
+  'cache.disk.max_mb': setting(
+    'integer',
+    256,
+    'Size of the file that kept answers are found again in after a start; 0 is no file',
+    { minimum: 0, maximum: 1_000_000 },
+  ),
+  'cache.semantic.enabled': setting(
+    'boolean',
+    false,
+    'Answers requests that say nearly the same as one whose answer is kept',
+  ),
+  'cache.semantic.model': setting(
+    'string',
+    '',
+    'Embedding model that tells how alike texts are, such as openai/text-embedding-3-small; MinHash of their letters when empty',
+  ),
+  'cache.semantic.threshold': setting('number', 0.95, 'How alike they must be', { minimum: 0.5, maximum: 1 }),
+  'guardrails.enabled': setting('boolean', false, 'Looks at what goes into models and what comes out'),
+  'guardrails.templates': setting('list', [], 'Guardrails for a field: financial, healthcare, code_safety'),
+  'guardrails.input_guardrails': setting(
+    'object',
+    {},
+    'What requests are looked at for: {token_limits, prompt_injection, pii_detection, content_filtering}',
+  ),
+  'guardrails.output_guardrails': setting(
+    'object',
+    {},
+    'What answers are looked at for: {jailbreak_detection, toxicity, code_execution}',
+  ),
+  'telemetry.enabled': setting('boolean', false, 'Sends traces and metrics of requests to models'),
   'telemetry.sampling_rate': setting('number', 1, 'Share of the requests that are traced', {
     minimum: 0,
     maximum: 1,
@@ -236,9 +269,23 @@ export const SETTINGS = {
     values: ['minimal', 'standard', 'detailed'],
   }),
   'telemetry.trace_provider_calls': setting('boolean', true, 'Traces each call of a provider'),
-  'telemetry.trace_stream_chunks': setting('boolean', false, 'Traces each piece of a stream'),
+  'telemetry.trace_stream_chunks': setting(
+    'boolean',
+    false,
+    'Marks the first piece of a stream, and its end',
+  ),
   'telemetry.trace_fallbacks': setting('boolean', true, 'Traces fallbacks'),
-  'telemetry.collector_url': setting('string', '', 'OTLP/HTTP receiver of the traces'),
+  'telemetry.collector_url': setting(
+    'string',
+    '',
+    'OTLP/HTTP receiver of the traces, such as http://127.0.0.1:4318; that of svc otlp set when empty',
+  ),
+  'telemetry.metric_interval': setting(
+    'duration',
+    30 * SECOND_MS,
+    'Time between two exports of metrics of requests to models',
+    { minimum: SECOND_MS, maximum: HOUR_MS },
+  ),
   'telemetry.service_name': setting('string', 'svc', 'Name of this service in traces'),
   'features.enable_streaming': setting('boolean', true, 'Answers of models in pieces'),
   'features.enable_embeddings': setting('boolean', true, 'Embeddings'),
@@ -251,6 +298,11 @@ export const SETTINGS = {
   'features.enable_sse': setting('boolean', true, 'Server-sent events'),
   'features.enable_request_logging': setting('boolean', true, 'The log of requests to models'),
   'features.enable_health_checks': setting('boolean', true, 'Watching how providers answer'),
+  'features.memory.embedding_models': setting(
+    'list',
+    [],
+    'Models that memory collections may use; every model of the gateway when empty',
+  ),
   'features.enable_agents': setting('boolean', true, 'Agents'),
   providers: setting(
     'object',
@@ -332,6 +384,21 @@ export const SETTINGS = {
     'duration',
     30 * MINUTE_MS,
     'How long a code context may be unused before it is closed; 0s is for ever',
+  ),
+  'functions.image': setting(
+    'string',
+    '',
+    'Image that isolated functions run on; when empty the host (namespace) or the template of their language (docker)',
+  ),
+  'functions.instances': setting('integer', 4, 'Most sandboxes of one tenant that run functions', {
+    minimum: 1,
+    maximum: 64,
+  }),
+  'functions.idle': setting(
+    'duration',
+    5 * MINUTE_MS,
+    'How long the sandbox of a function waits for the next call before it ends',
+    { minimum: SECOND_MS },
   ),
   'sandbox.terminal_grace': setting(
     'duration',

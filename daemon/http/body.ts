@@ -1,5 +1,6 @@
 import { DEFAULT_BODY_LIMIT, type Endpoint } from '../../src/api/endpoint.ts';
 import { fail } from '../../src/errors/app-error.ts';
+import { parseNested } from '../../src/kit/nesting.ts';
 
 /** The largest body that any operation takes (bulk upload, spec Limits), with room for its framing. */
 export const LARGEST_BODY = 257 * 1024 * 1024;
@@ -15,7 +16,7 @@ export async function readJson(request: Request, endpoint: Endpoint): Promise<un
   if (text.trim() === '') return {};
   checkType(request);
   try {
-    return JSON.parse(text);
+    return parseNested(text);
   } catch (error) {
     throw fail('malformed_body', {
       message: `The body is not JSON: ${error instanceof Error ? error.message : 'unreadable'}`,

@@ -1,8 +1,8 @@
 import type { TSchema } from '@sinclair/typebox';
 
 /**
- * How input is read. `native`: field names in camelCase or snake_case, 64-bit integers as text or
- * number, null means absent, an unknown field is an error. `query`: the same from text, where unknown
+ * How input is read. `native`: field names in camelCase or snake_case, values of enums by their full or
+ * short names, 64-bit integers as text or number, null means absent, an unknown field is an error. `query`: the same from text, where unknown
  * names are ignored. `compat`: to the letter; unknown fields pass through.
  */
 export type Dialect = 'native' | 'query' | 'compat';
@@ -20,7 +20,8 @@ export function normalize(
   if (schema.type === 'object' && schema.properties && isObject(value)) {
     return normalizeObject(schema, value, dialect, unknown, path);
   }
-  return dialect === 'query' ? fromText(schema, value) : fromNumber(schema, value);
+  const named = fullName(schema, value);
+  return dialect === 'query' ? fromText(schema, named) : fromNumber(schema, named);
 }
 
 function normalizeList(
@@ -64,6 +65,18 @@ function knownName(properties: Readonly<Record<string, TSchema>>, given: string)
   if (Object.hasOwn(properties, camel)) return camel;
   const snake = given.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return Object.hasOwn(properties, snake) ? snake : undefined;
+}
+
+const UNSPECIFIED = 'UNSPECIFIED';
+
+/** A short name of an enum's value, `webhook`, as its full one, `EXECUTION_MODE_WEBHOOK`. */
+function fullName(schema: TSchema, value: unknown): unknown {
+  const values: unknown = schema.enum;
+  if (typeof value !== 'string' || !Array.isArray(values) || values.includes(value)) return value;
+  const none: unknown = values[0];
+  if (typeof none !== 'string' || !none.endsWith(`_${UNSPECIFIED}`)) return value;
+  const full = none.slice(0, -UNSPECIFIED.length) + value.toUpperCase();
+  return values.includes(full) ? full : value;
 }
 
 function fromNumber(schema: TSchema, value: unknown): unknown {

@@ -44,12 +44,12 @@ export function operation(
   };
 }
 
-async function handle(
+function handle(
   endpoint: Endpoint,
   route: Route,
   call: Call,
   idempotency: Idempotency,
-): Promise<unknown> {
+): unknown {
   const key = call.idempotencyKey;
   // What a model answers under /compat is passed on as it comes, and is not kept here.
   const answersJson = !endpoint.stream && !endpoint.chunk && !endpoint.path.startsWith('/compat/');

@@ -77,6 +77,10 @@ describe('what clients send in practice is taken', () => {
 });
 
 test('a query is read from text and ignores what it does not know', () => {
+  const State = enumeration('State', ['STATE_UNSPECIFIED', 'STATE_READY']);
+  const short = validator(model('Short', { state: State }), 'native');
+  expect(short.check({ state: 'ready' })).toEqual({ state: 'STATE_READY' });
+  expect(violations({ state: 'gone' }, short).state).toContain('STATE_READY');
   const Query = model('Query', { limit: int32(), enabled: t.Boolean(), path: t.Array(t.String()) });
   const query = validator(Query, 'query');
   expect(query.check({ limit: '10', enabled: 'true', path: '/a', other: 'x' })).toEqual({

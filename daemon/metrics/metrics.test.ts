@@ -20,15 +20,38 @@ test('counts requests by operation and status, and their durations in seconds', 
   expect(sample(text, 'svc_request_duration_seconds_bucket{le="0.025",operation="GetSandbox"}')).toBe(2);
 });
 
-test('adds up the tokens of the gateway by direction', async () => {
+test('adds up what modules count, by the values of its labels', async () => {
   const metrics = createMetrics();
-  metrics.tokens({ provider: 'local', model: 'echo', input: 3, output: 4 });
-  metrics.tokens({ provider: 'local', model: 'echo', input: 5, output: 6 });
+  const tally = metrics.tally({ name: 'eaten_total', help: 'h', labelNames: ['who', 'what'] });
+  tally.add(3, 'me', 'bread');
+  tally.add(5, 'me', 'bread');
+  tally.add(1, 'me', 'a "b"\\c');
   const text = await metrics.render();
-  const name = (direction: string) =>
-    `svc_gateway_tokens_total{provider="local",model="echo",direction="${direction}"}`;
-  expect(sample(text, name('input'))).toBe(8);
-  expect(sample(text, name('output'))).toBe(10);
+  expect(sample(text, 'eaten_total{who="me",what="bread"}')).toBe(8);
+  expect(sample(text, 'eaten_total{who="me",what="a \\"b\\"\\\\c"}')).toBe(1);
+});
+
+test('spreads what modules measure over buckets, bounds included', async () => {
+  const metrics = createMetrics();
+  const spread = metrics.spread({ name: 'size', help: 'h', labelNames: ['of'], buckets: [1, 2] });
+  for (const value of [1, 1.5, 2, 3]) spread.observe(value, 'x');
+  spread.observe(9, 'y');
+  const text = await metrics.render();
+  const lines = ['bucket{le="1",of="x"}', 'bucket{le="2",of="x"}', 'bucket{le="+Inf",of="x"}', 'sum{of="x"}'];
+  expect(lines.map((line) => sample(text, `size_${line}`))).toEqual([1, 3, 4, 7.5]);
+  expect(sample(text, 'size_count{of="y"}')).toBe(1);
+  expect(text).toContain('# TYPE size histogram');
+  expect(sample(await metrics.render(), 'size_count{of="x"}')).toBe(4);
+});
+
+test('keeps names that tenants have given from those who may not see them', async () => {
+  const metrics = createMetrics();
+  metrics.request('Status', 200, 1);
+  metrics.tally({ name: 'eaten_total', help: 'h', labelNames: ['who'] }).add(1, 'somebody');
+  metrics.spread({ name: 'size', help: 'h', labelNames: ['of'], buckets: [1] }).observe(1, 'somebody');
+  expect(await metrics.render('nameless')).toContain('operation="Status"');
+  expect(await metrics.render('nameless')).not.toContain('somebody');
+  expect((await metrics.render()).split('somebody')).toHaveLength(6);
 });
 
 test('asks for the sandboxes at each scrape, and forgets states that are gone', async () => {

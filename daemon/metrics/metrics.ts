@@ -1,14 +1,7 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Registry } from 'prom-client';
 import { observeProcess } from './process.ts';
-import { tally } from './tally.ts';
-
-/** The tokens that one call of a model took. */
-export interface TokenCount {
-  readonly provider: string;
-  readonly model: string;
-  readonly input: number;
-  readonly output: number;
-}
+import { type SpreadFigure, type SpreadOptions, spreadFigure } from './spread.ts';
+import { type Tally, type TallyOptions, tally } from './tally.ts';
 
 /** A figure without labels that a module adds. */
 export interface Figure {
@@ -24,58 +17,58 @@ export interface Figure {
 export interface Metrics {
   /** One answered request. 101 is a WebSocket that was opened. */
   request(operationId: string, status: number, durationMs: number): void;
-  /** Tokens that went through the gateway. */
-  tokens(count: TokenCount): void;
   /** Names who counts sandboxes by state; asked at each scrape. */
   sandboxes(count: () => ReadonlyMap<string, number> | Promise<ReadonlyMap<string, number>>): void;
   /** Adds a figure of a module. */
   figure(figure: Figure): void;
-  /** Every figure in the text exposition format of Prometheus (version 0.0.4). */
-  render(): Promise<string>;
+  /** Adds a counter of a module, with labels that may be names which tenants have given. */
+  tally(options: TallyOptions): Tally;
+  /** Adds a histogram of a module, with labels that may be names which tenants have given. */
+  spread(options: SpreadOptions): SpreadFigure;
+  /**
+   * The figures in the text exposition format of Prometheus (version 0.0.4): every one, or without those whose labels may
+   * be names of tenants.
+   */
+  render(which?: 'all' | 'nameless'): Promise<string>;
   /** Media type of `render`. */
   readonly contentType: string;
 }
 
 /** Upper bounds in seconds: an operation on memory, on a disk, on a sandbox, on a model. */
-const DURATION_BUCKETS = [
+export const DURATION_BUCKETS: readonly number[] = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
 ];
 
-/** Makes the figures, in a registry of their own. */
+/** Makes the figures, in registries of their own. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
-  const registers = [registry];
+  const named = new Registry();
   const requests = tally(registry, {
     name: 'svc_requests_total',
     help: 'Requests answered, by operation and HTTP status.',
     labelNames: ['operation', 'status'],
   });
-  const durations = new Histogram({
+  const durations = spreadFigure(registry, {
     name: 'svc_request_duration_seconds',
     help: 'Time until the answer began, by operation.',
     labelNames: ['operation'],
     buckets: DURATION_BUCKETS,
-    registers,
-  });
-  const tokens = tally(registry, {
-    name: 'svc_gateway_tokens_total',
-    help: 'Tokens that went through the gateway, by provider, model and direction.',
-    labelNames: ['provider', 'model', 'direction'],
   });
   observeProcess(registry);
   return {
     contentType: registry.contentType,
     request(operation, status, durationMs) {
       requests.add(1, operation, String(status));
-      durations.observe({ operation }, durationMs / 1000);
-    },
-    tokens({ provider, model, input, output }) {
-      tokens.add(input, provider, model, 'input');
-      tokens.add(output, provider, model, 'output');
+      durations.observe(durationMs / 1000, operation);
     },
     sandboxes: (count) => observeSandboxes(registry, count),
     figure: (figure) => observe(registry, figure),
-    render: () => registry.metrics(),
+    tally: (options) => tally(named, options),
+    spread: (options) => spreadFigure(named, options),
+    async render(which = 'all') {
+      const nameless = await registry.metrics();
+      return which === 'all' ? nameless + (await named.metrics()) : nameless;
+    },
   };
 }
 

@@ -3,6 +3,12 @@ import type { ResourceMetrics, ResourceSpans } from './messages.ts';
 
 const repeated = (type: string, id: number) => ({ rule: 'repeated' as const, type, id });
 const field = (type: string, id: number) => ({ type, id });
+const packed = (type: string, id: number) => ({
+  rule: 'repeated' as const,
+  type,
+  id,
+  options: { packed: true },
+});
 
 /** The messages of OTLP 1.x that svc writes, by the field numbers of opentelemetry-proto. */
 const MESSAGES: INamespace = {
@@ -28,13 +34,14 @@ const MESSAGES: INamespace = {
     },
     ScopeMetrics: { fields: { scope: field('Scope', 1), metrics: repeated('Metric', 2) } },
     Metric: {
-      oneofs: { data: { oneof: ['gauge', 'sum'] } },
+      oneofs: { data: { oneof: ['gauge', 'sum', 'histogram'] } },
       fields: {
         name: field('string', 1),
         description: field('string', 2),
         unit: field('string', 3),
         gauge: field('Gauge', 5),
         sum: field('Sum', 7),
+        histogram: field('Histogram', 9),
       },
     },
     Gauge: { fields: { dataPoints: repeated('NumberDataPoint', 1) } },
@@ -43,6 +50,23 @@ const MESSAGES: INamespace = {
         dataPoints: repeated('NumberDataPoint', 1),
         aggregationTemporality: field('int32', 2),
         isMonotonic: field('bool', 3),
+      },
+    },
+    Histogram: {
+      fields: {
+        dataPoints: repeated('HistogramDataPoint', 1),
+        aggregationTemporality: field('int32', 2),
+      },
+    },
+    HistogramDataPoint: {
+      fields: {
+        startTimeUnixNano: field('fixed64', 2),
+        timeUnixNano: field('fixed64', 3),
+        count: field('fixed64', 4),
+        sum: field('double', 5),
+        bucketCounts: packed('fixed64', 6),
+        explicitBounds: packed('double', 7),
+        attributes: repeated('KeyValue', 9),
       },
     },
     NumberDataPoint: {
@@ -61,12 +85,21 @@ const MESSAGES: INamespace = {
       fields: {
         traceId: field('bytes', 1),
         spanId: field('bytes', 2),
+        parentSpanId: field('bytes', 4),
         name: field('string', 5),
         kind: field('int32', 6),
         startTimeUnixNano: field('fixed64', 7),
         endTimeUnixNano: field('fixed64', 8),
         attributes: repeated('KeyValue', 9),
+        events: repeated('Event', 11),
         status: field('Status', 15),
+      },
+    },
+    Event: {
+      fields: {
+        timeUnixNano: field('fixed64', 1),
+        name: field('string', 2),
+        attributes: repeated('KeyValue', 3),
       },
     },
     Status: { fields: { message: field('string', 2), code: field('int32', 3) } },

@@ -1,3 +1,8 @@
+import { version } from '../version.ts';
+
+/** Who measures. */
+export const SCOPE = { name: 'svc', version };
+
 /** What is sent to a receiver. */
 export type Signal = 'metrics' | 'traces';
 
@@ -27,7 +32,20 @@ export interface DataPoint {
   readonly asInt?: number;
 }
 
-/** A metric with its values: a gauge, or a sum since the start. */
+/** How values of a series are spread, since the start. */
+export interface HistogramPoint {
+  readonly attributes: readonly KeyValue[];
+  readonly startTimeUnixNano: Fixed64;
+  readonly timeUnixNano: Fixed64;
+  readonly count: number;
+  readonly sum: number;
+  /** One more than bounds: the last is what is above all of them. */
+  readonly bucketCounts: readonly number[];
+  /** Upper bounds, included. */
+  readonly explicitBounds: readonly number[];
+}
+
+/** A metric with its values: a gauge, a sum or a histogram since the start. */
 export interface Metric {
   readonly name: string;
   readonly description: string;
@@ -38,20 +56,34 @@ export interface Metric {
     readonly aggregationTemporality: 2;
     readonly isMonotonic: boolean;
   };
+  readonly histogram?: {
+    readonly dataPoints: readonly HistogramPoint[];
+    readonly aggregationTemporality: 2;
+  };
+}
+
+/** Something that happened at a point in time while a span went on. */
+export interface SpanEvent {
+  readonly timeUnixNano: Fixed64;
+  readonly name: string;
+  readonly attributes: readonly KeyValue[];
 }
 
 /** Something that took time (opentelemetry.proto.trace.v1.Span). */
 export interface Span {
   readonly traceId: Uint8Array;
   readonly spanId: Uint8Array;
+  /** Absent for the first of a trace. */
+  readonly parentSpanId?: Uint8Array;
   readonly name: string;
-  /** 1 is internal. */
-  readonly kind: 1;
+  /** 1 is internal, 2 answers a call, 3 makes one. */
+  readonly kind: 1 | 2 | 3;
   readonly startTimeUnixNano: Fixed64;
   readonly endTimeUnixNano: Fixed64;
   readonly attributes: readonly KeyValue[];
-  /** 1 is ok, 2 an error. */
-  readonly status: { readonly code: 1 | 2; readonly message?: string };
+  readonly events?: readonly SpanEvent[];
+  /** 0 says nothing, 1 is ok, 2 an error. */
+  readonly status: { readonly code: 0 | 1 | 2; readonly message?: string };
 }
 
 interface Scope {
@@ -71,17 +103,29 @@ export interface ResourceSpans {
   readonly scopeSpans: ReadonlyArray<{ readonly scope: Scope; readonly spans: readonly Span[] }>;
 }
 
-/** Milliseconds as the nanoseconds of OTLP. */
+const MICROS = 1000;
+
+/** Milliseconds as the nanoseconds of OTLP, to the microsecond. */
 export function nanos(ms: number): Fixed64 {
-  const value = BigInt(Math.round(ms)) * 1_000_000n;
+  const value = BigInt(Math.round(ms * MICROS)) * 1_000n;
   return { low: Number(value & 0xffffffffn), high: Number(value >> 32n) };
 }
 
 /** Attributes from a plain object; absent and empty values are left out. */
-export function attributes(values: Readonly<Record<string, string | number | undefined>>): KeyValue[] {
+export function attributes(
+  values: Readonly<Record<string, string | number | boolean | undefined>>,
+): KeyValue[] {
   return Object.entries(values).flatMap(([key, value]): KeyValue[] => {
     if (value === undefined || value === '') return [];
     if (typeof value === 'string') return [{ key, value: { stringValue: value } }];
+    if (typeof value === 'boolean') return [{ key, value: { boolValue: value } }];
     return [{ key, value: Number.isInteger(value) ? { intValue: value } : { doubleValue: value } }];
   });
+}
+
+/** As `attributes`, for numbers that are fractions by nature: a whole one is told in the same form. */
+export function fractions(values: Readonly<Record<string, number | undefined>>): KeyValue[] {
+  return Object.entries(values).flatMap(([key, value]) =>
+    value === undefined ? [] : { key, value: { doubleValue: value } },
+  );
 }

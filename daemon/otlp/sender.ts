@@ -1,8 +1,8 @@
 import { AppError } from '../../src/errors/app-error.ts';
 import { MINUTE_MS, SECOND_MS } from '../../src/kit/time.ts';
 import type { Outbound } from '../outbound/outbound.ts';
+import type { Destination } from './destination.ts';
 import type { Signal } from './messages.ts';
-import type { Destination } from './settings.ts';
 
 /** How long one request may take. */
 const DEADLINE_MS = 10 * SECOND_MS;
@@ -35,7 +35,7 @@ export interface Outcome {
 /** Sends one request over OTLP/HTTP, in protobuf. Never throws. */
 export async function send(
   outbound: Outbound,
-  { endpoint, headers }: Destination,
+  { endpoint, headers, trust }: Destination,
   signal: Signal,
   body: Uint8Array,
   stop?: AbortSignal,
@@ -48,7 +48,7 @@ export async function send(
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/x-protobuf' },
       body,
-      trust: 'tenant',
+      trust,
       field: 'endpoint',
       idleTimeoutMs: DEADLINE_MS,
       signal: stop ? AbortSignal.any([stop, deadline]) : deadline,

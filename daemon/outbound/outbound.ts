@@ -82,15 +82,12 @@ export function createOutbound(config: Pick<Config, 'get'>, log: Log, parts: Out
   parseAllow(config.get('outbound.allow'));
   const resolver = createResolver(parts.lookup ?? systemLookup, parts.now ?? Date.now);
   const call = new Calls(resolver, parts.connect ?? connect, parts.dial ?? dial, config);
-  const telling = async <T>({ trust }: { trust: Trust }, work: Promise<T>): Promise<T> => {
-    try {
-      return await work;
-    } catch (error) {
+  const telling = <T>({ trust }: { trust: Trust }, work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
       if (error instanceof AppError && error.code === 'outbound_refused')
         log.warn('outbound call refused', { ...error.data, trust });
       throw error;
-    }
-  };
+    });
   return {
     fetch: (request) => telling(request, call.make(request)),
     connect: (connection) => telling(connection, call.open(connection)),
@@ -100,7 +97,12 @@ export function createOutbound(config: Pick<Config, 'get'>, log: Log, parts: Out
 /** What is judged of a call or a connection. */
 type Judged = Pick<OutboundRequest, 'trust' | 'field' | 'signal'>;
 
+/** Addresses whose reading is remembered. */
+const MOST_TARGETS = 256;
+
 class Calls {
+  private readonly targets = new Map<string, Target>();
+
   constructor(
     private readonly resolver: Resolver,
     private readonly connect: Connector,
@@ -109,11 +111,21 @@ class Calls {
   ) {}
 
   async make(request: OutboundRequest): Promise<Response> {
-    const target = parseTarget(request);
+    const target = this.targetOf(request);
     const message = compose(request, target);
     const answers = this.resolver.known(target.host) ?? (await this.resolve(request, target));
     this.check(request, target, answers);
     return this.send(target, answers, message);
+  }
+
+  /** Providers are called at the same few addresses, whose reading costs more than finding them again. */
+  private targetOf(request: OutboundRequest): Target {
+    const known = this.targets.get(request.url);
+    if (known) return known;
+    const target = parseTarget(request);
+    if (this.targets.size >= MOST_TARGETS) this.targets.clear();
+    this.targets.set(request.url, target);
+    return target;
   }
 
   async open(connection: OutboundConnection): Promise<Duplex> {

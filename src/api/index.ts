@@ -24,10 +24,12 @@ import type { Endpoint, Group, SpecName } from './endpoint.ts';
 import { functions } from './functions/functions.ts';
 import { audio } from './gateway/audio.ts';
 import { budgets } from './gateway/budgets.ts';
+import { cache } from './gateway/cache.ts';
 import { gatewayModels } from './gateway/catalog.ts';
 import { chat } from './gateway/chat.ts';
 import { completions } from './gateway/completions.ts';
 import { embeddings } from './gateway/embeddings.ts';
+import { guardrails } from './gateway/guardrails.ts';
 import { compatImages } from './gateway/images.ts';
 import { gatewayInstance } from './gateway/instance.ts';
 import { messages } from './gateway/messages.ts';
@@ -126,6 +128,8 @@ export const groups = {
   imageVariations,
   usage,
   budgets,
+  cache,
+  guardrails,
   providerCatalog,
   providerConfig,
   providerKeys,

@@ -270,8 +270,18 @@ export const CODES = {
   ),
   guardrail_blocked: entry(
     invalid,
-    ({ message }: Text & { violations: readonly object[] }) => message,
-    () => 'See the guardrails of this tenant: svc gateway config get guardrails',
+    ({ message }: Text & { violations: readonly object[]; direction?: 'input' | 'output' }) => message,
+    () => 'See the guardrails of this tenant: svc guardrail get',
+  ),
+  not_cached: entry(
+    { http: 504, rpc: 9, exit: EXIT.error },
+    () => 'There is no kept answer to this request, and only a kept one is wanted.',
+    () => 'Leave out only-if-cached to ask the model.',
+  ),
+  cache_unreachable: entry(
+    unavailable,
+    () => 'The Redis that keeps the answers does not answer.',
+    () => 'See where it is: svc gateway config get cache',
   ),
   resource_exhausted: entry(exhausted, ({ message }: Text) => message),
   body_too_large: entry(

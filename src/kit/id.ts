@@ -3,6 +3,7 @@ export type IdPrefix =
   | 'agt'
   | 'aud'
   | 'cmd'
+  | 'col'
   | 'ctx'
   | 'del'
   | 'dep'

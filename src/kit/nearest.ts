@@ -2,6 +2,7 @@
 export function nearest(name: string, names: Iterable<string>, most = 3): string[] {
   const limit = Math.max(2, Math.floor(name.length / 3));
   return [...names]
+    .filter((candidate) => Math.abs(candidate.length - name.length) <= limit)
     .map((candidate) => ({ candidate, distance: editDistance(name.toLowerCase(), candidate.toLowerCase()) }))
     .filter(({ distance }) => distance <= limit)
     .sort((a, b) => a.distance - b.distance)

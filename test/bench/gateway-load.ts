@@ -77,13 +77,14 @@ function callWhile(
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const answer = new Answer(model === undefined ? WORDS[0] : undefined);
-  const next = (socket: Socket) => {
-    if (!goesOn()) {
-      resolve();
-      return socket.end();
+  const next = (socket: Socket): void => {
+    if (goesOn()) {
+      answer.begin();
+      socket.write(request);
+      return;
     }
-    answer.begin();
-    socket.write(request);
+    resolve();
+    socket.end();
   };
   Bun.connect({
     hostname: '127.0.0.1',
@@ -117,6 +118,7 @@ function encode({ port, path, headers }: Target, { stream, model = 'gpt-4o' }: L
 /** One answer as it comes. Its length is declared, or its last chunk ends it (RFC 9112, 6 and 7.1). */
 class Answer {
   private head = '';
+  private isHeadWhole = false;
   private tail = '';
   private bodyBytes = 0;
   private length: number | undefined;
@@ -130,13 +132,14 @@ class Answer {
 
   begin(): void {
     this.head = this.tail = '';
+    this.isHeadWhole = false;
     this.bodyBytes = this.firstAt = this.gap = 0;
     this.begun = performance.now();
   }
 
   /** Takes bytes; true when they complete the answer. */
   push(bytes: Buffer): boolean {
-    const body = this.bodyBytes === 0 ? this.skipHead(bytes) : bytes;
+    const body = this.isHeadWhole ? bytes : this.afterHead(bytes);
     if (body.length === 0) return false;
     const now = performance.now();
     if (this.firstAt === 0) this.firstAt = now;
@@ -159,14 +162,17 @@ class Answer {
     heard.gapMs.push(this.gap);
   }
 
-  private skipHead(bytes: Buffer): Buffer {
-    const text = this.head + bytes.toString('latin1');
-    const end = text.indexOf('\r\n\r\n');
-    const skipped = end < 0 ? bytes.length : end + 4 - this.head.length;
-    this.head = end < 0 ? text : text.slice(0, end);
-    const length = end < 0 ? undefined : /\r\ncontent-length: *(\d+)/i.exec(this.head)?.[1];
+  /** What of these bytes comes after the head. */
+  private afterHead(bytes: Buffer): Buffer {
+    const before = this.head.length;
+    this.head += bytes.toString('latin1');
+    const end = this.head.indexOf('\r\n\r\n');
+    if (end < 0) return bytes.subarray(bytes.length);
+    this.head = this.head.slice(0, end);
+    this.isHeadWhole = true;
+    const length = /\r\ncontent-length: *(\d+)/i.exec(this.head)?.[1];
     this.length = length === undefined ? undefined : Number(length);
-    return bytes.subarray(skipped);
+    return bytes.subarray(end + 4 - before);
   }
 }
 

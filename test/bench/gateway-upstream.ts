@@ -66,19 +66,36 @@ function take(socket: Socket<Connection>, bytes: Buffer): void {
 }
 
 function answer(socket: Socket<Connection>, head: string, body: string): void {
-  if (head.startsWith('GET /left')) return write(socket, whole('text/plain', String(left)));
-  if (head.startsWith('GET ')) return write(socket, whole('application/json', MODELS));
-  const { model, stream, messages } = JSON.parse(body) as Asked;
-  const words = String(messages.at(-1)?.content).split(' ').toReversed();
-  if (!stream) return write(socket, whole('application/json', completion(model, words)));
-  socket.data.isStreaming = true;
-  socket.data.pieces = piecesOf(model, words);
-  goOn(socket, model);
+  const streamed = head.startsWith('GET ') ? undefined : streamFor(JSON.parse(body) as Asked);
+  if (!streamed) write(socket, wholeFor(head, body));
+  else {
+    socket.data.isStreaming = true;
+    socket.data.pieces = streamed.pieces;
+    goOn(socket, streamed.model);
+  }
+}
+
+function wholeFor(head: string, body: string): Buffer {
+  if (head.startsWith('GET /left')) return whole('text/plain', String(left));
+  if (head.startsWith('GET ')) return whole('application/json', MODELS);
+  const asked = JSON.parse(body) as Asked;
+  return whole('application/json', completion(asked.model, wordsFor(asked)));
+}
+
+function streamFor(asked: Asked) {
+  const { model, stream, stream_options } = asked;
+  if (!stream) return undefined;
+  return { model, pieces: piecesOf(model, wordsFor(asked), stream_options?.include_usage === true) };
+}
+
+function wordsFor({ messages }: Asked): string[] {
+  return String(messages.at(-1)?.content).split(' ').toReversed();
 }
 
 interface Asked {
   readonly model: string;
   readonly stream?: boolean;
+  readonly stream_options?: { readonly include_usage?: boolean };
   readonly messages: ReadonlyArray<{ content: string }>;
 }
 
@@ -94,13 +111,13 @@ const MODELS = JSON.stringify({
 
 function completion(model: string, words: readonly string[]): string {
   const message = { role: 'assistant', content: words.join(' ') };
-  const usage = {
-    prompt_tokens: words.length,
-    completion_tokens: words.length,
-    total_tokens: 2 * words.length,
-  };
   const choices = [{ index: 0, message, finish_reason: 'stop' }];
+  const usage = usageOf(words);
   return JSON.stringify({ id: 'c', object: 'chat.completion', created: 1, model, choices, usage });
+}
+
+function usageOf({ length }: readonly string[]) {
+  return { prompt_tokens: length, completion_tokens: length, total_tokens: 2 * length };
 }
 
 function whole(type: string, body: string): Buffer {
@@ -109,9 +126,11 @@ function whole(type: string, body: string): Buffer {
   );
 }
 
-function piecesOf(model: string, words: readonly string[]): Buffer[] {
+function piecesOf(model: string, words: readonly string[], withUsage: boolean): Buffer[] {
   const said = model === PACED_MODEL ? Array.from({ length: PACE.events }, (_, i) => `word${i}`) : words;
-  const events = [...said.map((word) => eventOf(model, word)), 'data: [DONE]\n\n'];
+  const deltas = said.map((word) => ({ index: 0, delta: { content: `${word} ` }, finish_reason: null }));
+  const usage = withUsage ? eventOf(model, [], usageOf(said)) : '';
+  const events = [...deltas.map((delta) => eventOf(model, [delta])), `${usage}data: [DONE]\n\n`];
   const size = model === PACED_MODEL ? 1 : EVENTS_A_WRITE;
   const pieces = Array.from({ length: Math.ceil(events.length / size) }, (_, i) => {
     const text = events.slice(i * size, (i + 1) * size).join('');
@@ -122,9 +141,8 @@ function piecesOf(model: string, words: readonly string[]): Buffer[] {
   return [Buffer.concat([Buffer.from(head), first]), ...others, END];
 }
 
-function eventOf(model: string, word: string): string {
-  const choices = [{ index: 0, delta: { content: `${word} ` }, finish_reason: null }];
-  const chunk = { id: 'c', object: 'chat.completion.chunk', created: 1, model, choices };
+function eventOf(model: string, choices: readonly object[], usage?: object): string {
+  const chunk = { id: 'c', object: 'chat.completion.chunk', created: 1, model, choices, usage };
   return `data: ${JSON.stringify(chunk)}\n\n`;
 }
 

@@ -1,153 +1,299 @@
-import { join } from 'node:path';
-import { startDaemon } from '../support/daemon.ts';
-import { startUpstream } from '../support/upstream.ts';
+import { applyLoad, type Heard, type Load, type Target } from './gateway-load.ts';
+import { startPassthrough, startPeer, startSvc, upstreamItself } from './gateway-targets.ts';
+import {
+  type LightUpstream,
+  PACE,
+  PACED_MODEL,
+  SILENT_MODEL,
+  startLightUpstream,
+} from './gateway-upstream.ts';
+import { memoryOf } from './kit/processes.ts';
+import { median, quantile } from './kit/quantile.ts';
+import { atLeast, atMost, digits, type Goal, type Line, Report } from './kit/report.ts';
+import { sizeFromEnv } from './kit/setting.ts';
 
-/** Something that answers POST {url}/chat/completions. */
-interface Target {
-  readonly name: string;
-  readonly url: string;
-  readonly key: string;
+const ROUNDS = sizeFromEnv('BENCH_ROUNDS', 5);
+const TURN_MS = sizeFromEnv('BENCH_TURN_MS', 700);
+const REQUESTS = sizeFromEnv('BENCH_REQUESTS', 100_000);
+const STREAMS = sizeFromEnv('BENCH_STREAMS', 512);
+/** Enough for the runtimes to have compiled what is hot. */
+const WARM_UP_MS = 4 * TURN_MS;
+const CROWD = 16;
+/** Callers that leave, one after the other. */
+const LEAVERS = 100;
+/** How often memory is looked at on the way to REQUESTS. */
+const SAMPLES = 20;
+/** After the load, until memory is looked at for the last time. */
+const REST_MS = 5_000;
+
+/** Everything that is measured, in one run and by turns. */
+interface Stand {
+  readonly itself: Target;
+  readonly bare: Target;
+  readonly svc: Target;
+  readonly svcAllOff: Target;
+  readonly peer: Target | undefined;
 }
-
-/** How one target did in one setting. */
-interface Figures {
-  /** Medians in milliseconds: until the first byte, until the last. */
-  readonly firstMs: number;
-  readonly lastMs: number;
-  readonly perSecond: number;
-}
-
-const ROUNDS = 5;
-/** Enough for the runtime to have compiled what is hot. */
-const WARM_UP = { callers: 16, requests: 3000 };
-const CONTENT = 'word '.repeat(30).trim();
 
 /**
- * Measures the gateway beside the upstream itself and a bare passthrough, in one run, by turns, on one machine.
- * Ratios mean something; the absolute figures are this machine's. Run: bun test/bench/gateway.ts
+ * The gateway beside the upstream itself, a passthrough with nothing in it, and a peer on Node: the same requests, the same upstream, one
+ * machine, by turns. Ratios mean something; absolute figures are this machine's.
  */
-export async function benchGateway(): Promise<void> {
-  const upstream = await startUpstream();
-  const env = { OPENAI_BASE_URL: upstream.url, OPENAI_API_KEY: upstream.apiKey, SVC_LOG_LEVEL: 'warn' };
-  const daemon = await startDaemon({ env });
-  const command = [process.execPath, join(import.meta.dir, 'passthrough.ts'), upstream.url, upstream.apiKey];
-  const bare = Bun.spawn(command, { stdout: 'pipe' });
-  const port = new TextDecoder().decode((await bare.stdout.getReader().read()).value).trim();
-  const targets: Target[] = [
-    { name: 'upstream itself', url: upstream.url, key: upstream.apiKey },
-    { name: 'bare passthrough', url: `http://127.0.0.1:${port}`, key: upstream.apiKey },
-    { name: 'svc', url: `${daemon.url}/compat/v1`, key: daemon.apiKey },
-  ];
+export async function benchGateway(report: Report): Promise<void> {
+  const upstream = await startLightUpstream();
+  const started = [];
   try {
-    for (const stream of [false, true])
-      for (const [callers, requests] of [
-        [1, 300],
-        [16, 2000],
-      ] as const)
-        print(
-          `${stream ? 'streamed' : 'whole'}, ${callers} at a time`,
-          await compare(targets, { stream, callers, requests }),
-        );
-    await printLeaving(targets, upstream);
+    const bare = await startPassthrough(upstream);
+    started.push(bare);
+    const svc = await startSvc(upstream, { isAllOn: true });
+    started.push(svc);
+    const svcAllOff = await startSvc(upstream, { isAllOn: false });
+    started.push(svcAllOff);
+    const peer = await startPeer(upstream);
+    if (typeof peer === 'string') console.log(`  ${peer}`);
+    else started.push(peer);
+    const stand = {
+      itself: upstreamItself(upstream),
+      bare,
+      svc,
+      svcAllOff,
+      peer: typeof peer === 'string' ? undefined : peer,
+    };
+    await benchAll(report, stand, upstream);
+    for (const one of started.splice(0)) await one.stop();
+    const fresh = await startSvc(upstream, { isAllOn: true });
+    started.push(fresh);
+    await reportMemory(report, fresh);
   } finally {
-    bare.kill();
-    await daemon.stop();
+    for (const one of started) await one.stop();
     await upstream.stop();
   }
 }
 
-interface Load {
-  readonly stream: boolean;
-  readonly callers: number;
-  readonly requests: number;
-}
-
-async function compare(targets: readonly Target[], load: Load): Promise<Map<string, Figures>> {
-  const rounds = new Map(targets.map(({ name }) => [name, [] as Figures[]]));
-  for (const target of targets) await measure(target, { ...load, ...WARM_UP });
-  for (let round = 0; round < ROUNDS; round++)
-    for (const target of targets) rounds.get(target.name)?.push(await measure(target, load));
-  return new Map([...rounds].map(([name, list]) => [name, middle(list)]));
-}
-
-async function measure(target: Target, { stream, callers, requests }: Load): Promise<Figures> {
-  const first: number[] = [];
-  const last: number[] = [];
-  let left = requests;
-  const start = performance.now();
-  const caller = async () => {
-    while (left-- > 0) {
-      const begin = performance.now();
-      const response = await call(target, 'gpt-test', stream);
-      if (response.status !== 200) throw new Error(`${target.name} answered ${response.status}`);
-      const reader = response.body?.getReader();
-      await reader?.read();
-      first.push(performance.now() - begin);
-      while (reader && !(await reader.read()).done);
-      last.push(performance.now() - begin);
+async function benchAll(report: Report, stand: Stand, upstream: LightUpstream): Promise<void> {
+  const { itself, bare, svc, peer } = stand;
+  const targets = [itself, bare, svc, ...(peer ? [peer] : [])];
+  for (const stream of [false, true]) {
+    await warmUp(targets, stream);
+    for (const callers of [1, CROWD]) {
+      const rounds = await byTurns(targets, { stream, callers });
+      reportTurns(report, stand, rounds, { stream, callers });
     }
-  };
-  await Promise.all(Array.from({ length: callers }, caller));
-  const seconds = (performance.now() - start) / 1000;
-  return { firstMs: median(first), lastMs: median(last), perSecond: requests / seconds };
+  }
+  await reportSwitches(report, stand);
+  await reportStreams(report, [bare, svc]);
+  await reportLeaving(report, [bare, svc], upstream);
 }
 
-function call({ url, key }: Target, model: string, stream: boolean, signal?: AbortSignal): Promise<Response> {
-  return fetch(`${url}/chat/completions`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
-    body: JSON.stringify({ model, stream, messages: [{ role: 'user', content: CONTENT }] }),
-    signal,
+type Rounds = ReadonlyMap<Target, readonly Heard[]>;
+
+async function warmUp(targets: readonly Target[], stream: boolean): Promise<void> {
+  for (const target of targets) await applyLoad(target, { stream, callers: CROWD, ms: WARM_UP_MS });
+}
+
+/** Every target in each round, each round begun by another one. */
+async function byTurns(targets: readonly Target[], load: Pick<Load, 'stream' | 'callers'>): Promise<Rounds> {
+  const rounds = new Map(targets.map((target) => [target, [] as Heard[]]));
+  for (let round = 0; round < ROUNDS; round++)
+    for (let turn = 0; turn < targets.length; turn++) {
+      const target = targets[(round + turn) % targets.length];
+      if (target) rounds.get(target)?.push(await applyLoad(target, { ...load, ms: TURN_MS }));
+    }
+  return rounds;
+}
+
+function reportTurns(
+  report: Report,
+  { bare, svc, peer }: Stand,
+  rounds: Rounds,
+  { stream, callers }: Pick<Load, 'stream' | 'callers'>,
+): void {
+  const rateOf = (target: Target) => of(rounds, target, ({ perSecond }) => perSecond);
+  const added = (target: Target, share: number, when: 'firstMs' | 'lastMs') =>
+    addedOver(rounds, bare, target, (heard) => quantile(heard[when], share));
+  const lines = [...rounds.keys()].map((target): Line => {
+    const goals: Goal[] = [];
+    if (target === svc && callers === 1) {
+      goals.push(atMost(added(svc, 0.5, 'lastMs'), 0.5, 'ms p50'));
+      if (stream) goals.push(atMost(added(svc, 0.5, 'firstMs'), 1, 'ms first'));
+    }
+    if (target === svc && callers > 1) {
+      goals.push(atLeast(rateOf(svc) / rateOf(bare), 0.6, 'of bare'));
+      if (peer) goals.push(atLeast(rateOf(svc) / rateOf(peer), 5, 'x Portkey'));
+    }
+    return {
+      what: target.name,
+      cells: [
+        digits(of(rounds, target, ({ lastMs }) => quantile(lastMs, 0.5))),
+        ...[0.5, 0.95, 0.99].map((share) => shownAdded(added(target, share, 'lastMs'))),
+        shownAdded(added(target, 0.5, 'firstMs')),
+        digits(rateOf(target)),
+        digits(rateOf(target) / rateOf(bare)),
+        peer ? digits(rateOf(target) / rateOf(peer)) : '-',
+        digits(of(rounds, target, ({ cpuUs }) => cpuUs)),
+      ],
+      goals,
+    };
+  });
+  report.table({
+    title: `${stream ? 'streamed' : 'whole'}, ${callers} at a time`,
+    columns: ['p50 ms', '+p50', '+p95', '+p99', '+first', 'req/s', 'x bare', 'x Portkey', 'cpu us'],
+    lines,
+    notes: [
+      '+: milliseconds over the bare passthrough in the same round; +first: until the first byte of content, p50',
+    ],
+  });
+}
+
+async function reportSwitches(report: Report, { svc, svcAllOff }: Stand): Promise<void> {
+  await warmUp([svcAllOff, svc], false);
+  const rounds = await byTurns([svcAllOff, svc], { stream: false, callers: CROWD });
+  const rate = (target: Target) => of(rounds, target, ({ perSecond }) => perSecond);
+  const share = rate(svc) / rate(svcAllOff);
+  const line = (what: string, target: Target, goals: Goal[] = []): Line => ({
+    what,
+    cells: [rate(target), rate(target) / rate(svcAllOff), of(rounds, target, ({ cpuUs }) => cpuUs)].map(
+      digits,
+    ),
+    goals,
+  });
+  report.table({
+    title: `what is on, ${CROWD} at a time`,
+    columns: ['req/s', 'x off', 'cpu us'],
+    lines: [
+      line('no limit, no budget, no log', svcAllOff),
+      line('rate limit, budget, request log', svc, [atLeast(share, 0.8, 'of off')]),
+    ],
+    notes: ['keys are checked and daily sums are kept in both: they have no switch'],
+  });
+}
+
+/** Many slow streams at once: nobody waits longer between two events than the upstream lets them. */
+async function reportStreams(report: Report, targets: readonly Target[]): Promise<void> {
+  const lines: Line[] = [];
+  let bareGap = Number.NaN;
+  for (const target of targets) {
+    const heard = await applyLoad(target, {
+      callers: STREAMS,
+      requests: STREAMS,
+      stream: true,
+      model: PACED_MODEL,
+    });
+    const gap = Math.max(...heard.gapMs);
+    if (Number.isNaN(bareGap)) bareGap = gap;
+    lines.push({
+      what: target.name,
+      cells: [
+        digits(quantile(heard.firstMs, 0.5)),
+        digits(Math.max(...heard.firstMs)),
+        digits(quantile(heard.gapMs, 0.5)),
+        digits(gap),
+        String(heard.lastMs.length),
+      ],
+      goals: target === targets[0] ? [] : [atMost(gap - bareGap, PACE.tickMs, 'ms over bare')],
+    });
+  }
+  report.table({
+    title: `${STREAMS} streams at once, an event each ${PACE.tickMs} ms`,
+    columns: ['first p50', 'most', 'gap p50', 'most', 'whole'],
+    lines,
+    notes: ['first: until the first event, ms; gap: the longest silence within a stream, ms'],
   });
 }
 
 /** How long after a caller left the upstream is left too. */
-async function printLeaving(
+async function reportLeaving(
+  report: Report,
   targets: readonly Target[],
-  upstream: Awaited<ReturnType<typeof startUpstream>>,
+  upstream: LightUpstream,
 ): Promise<void> {
+  const lines: Line[] = [];
   for (const target of targets) {
     const times: number[] = [];
-    for (let i = 0; i < 20; i++) {
-      const { left } = await upstream.seen();
-      const controller = new AbortController();
-      const response = await call(target, 'hangs-midstream', true, controller.signal);
-      await response.body?.getReader().read();
-      const start = performance.now();
-      controller.abort();
-      while ((await upstream.seen()).left === left) await Bun.sleep(0);
-      times.push(performance.now() - start);
-    }
-    console.log(
-      `left by the caller, then by ${target.name}: p50 ${median(times).toFixed(1)} ms, most ${Math.max(...times).toFixed(1)} ms`,
-    );
+    for (let i = 0; i < LEAVERS; i++) times.push(await leave(target, upstream));
+    lines.push({
+      what: target.name,
+      cells: [median(times), quantile(times, 0.95), Math.max(...times)].map(digits),
+      goals: target === targets[0] ? [] : [atMost(quantile(times, 0.95), 100, 'ms p95')],
+    });
   }
+  report.table({ title: 'the caller leaves a stream', columns: ['p50 ms', 'p95 ms', 'most ms'], lines });
 }
 
-function print(title: string, figures: ReadonlyMap<string, Figures>): void {
-  const base = figures.get('upstream itself');
-  console.log(`\n${title}`);
-  for (const [name, { firstMs, lastMs, perSecond }] of figures) {
-    const share = base ? perSecond / base.perSecond : 1;
-    console.log(
-      `  ${name.padEnd(18)} first byte ${firstMs.toFixed(2)} ms  whole ${lastMs.toFixed(2)} ms  ` +
-        `${perSecond.toFixed(0).padStart(6)} req/s  ${share.toFixed(2)} of the upstream itself`,
-    );
+async function leave({ port, path, headers }: Target, upstream: LightUpstream): Promise<number> {
+  const before = await upstream.left();
+  const leaving = new AbortController();
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      model: SILENT_MODEL,
+      stream: true,
+      messages: [{ role: 'user', content: 'a b c d e' }],
+    }),
+    signal: leaving.signal,
+  });
+  await response.body?.getReader().read();
+  const begun = performance.now();
+  leaving.abort();
+  while ((await upstream.left()) === before) await Bun.sleep(0);
+  return performance.now() - begun;
+}
+
+/** A daemon that has done nothing before. What is garbage counts while it works, not when it is at rest again. */
+async function reportMemory(report: Report, svc: Target): Promise<void> {
+  const resident = () => memoryOf([svc.pid]).residentMb;
+  const before = resident();
+  const samples: number[] = [];
+  for (let i = 0; i < SAMPLES; i++) {
+    const requests = Math.ceil(REQUESTS / SAMPLES);
+    await applyLoad(svc, { callers: CROWD, requests, stream: i % 2 === 1 });
+    samples.push(resident());
   }
-  const [bare, svc] = [figures.get('bare passthrough'), figures.get('svc')];
-  if (bare && svc)
-    console.log(
-      `  svc against the bare passthrough: ${(svc.perSecond / bare.perSecond).toFixed(2)} of its req/s, ${(svc.lastMs / bare.lastMs).toFixed(2)} of its time`,
-    );
+  await Bun.sleep(REST_MS);
+  const after = resident();
+  const slope = slopeOf(samples.slice(SAMPLES / 2)) * SAMPLES;
+  report.table({
+    title: `memory of svc over ${REQUESTS} requests`,
+    columns: ['before', 'middle', 'most', 'after', 'slope'],
+    lines: [
+      {
+        what: 'resident, MB',
+        cells: [before, median(samples), Math.max(...samples), after, slope].map(digits),
+        goals: [atMost(after, 130, 'MB'), atMost(slope, 20, 'MB more')],
+      },
+    ],
+    notes: [
+      `middle, most: under load, half of it streams; after: ${REST_MS / 1000} s later`,
+      `slope: by least squares over the second half, MB for ${REQUESTS} requests`,
+    ],
+  });
 }
 
-function middle(list: readonly Figures[]): Figures {
-  const of = (pick: (figures: Figures) => number) => median(list.map(pick));
-  return { firstMs: of((f) => f.firstMs), lastMs: of((f) => f.lastMs), perSecond: of((f) => f.perSecond) };
+/** The slope of the line through these values, one a step (least squares). */
+function slopeOf(values: readonly number[]): number {
+  const [meanX, meanY] = [
+    (values.length - 1) / 2,
+    values.reduce((sum, value) => sum + value, 0) / values.length,
+  ];
+  const over = values.reduce((sum, value, x) => sum + (x - meanX) * (value - meanY), 0);
+  const under = values.reduce((sum, _, x) => sum + (x - meanX) ** 2, 0);
+  return over / under;
 }
 
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+function of(rounds: Rounds, target: Target, read: (heard: Heard) => number): number {
+  return median((rounds.get(target) ?? []).map(read));
 }
 
-if (import.meta.main) await benchGateway();
+/** How much more a target takes than the bare passthrough, round by round, in the middle. */
+function addedOver(rounds: Rounds, bare: Target, target: Target, read: (heard: Heard) => number): number {
+  const floor = rounds.get(bare) ?? [];
+  const own = rounds.get(target) ?? [];
+  return median(own.map((heard, round) => read(heard) - read(floor[round] ?? heard)));
+}
+
+function shownAdded(ms: number): string {
+  return ms > 0 ? `+${digits(ms)}` : digits(ms);
+}
+
+if (import.meta.main) await Report.of(benchGateway);

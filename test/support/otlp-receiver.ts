@@ -22,6 +22,15 @@ export interface ReceivedPoint {
   readonly asInt?: string;
 }
 
+/** How values are spread, as it was decoded. */
+export interface ReceivedSpread {
+  readonly attributes?: readonly Attribute[];
+  readonly count: string;
+  readonly sum?: number;
+  readonly bucketCounts?: readonly string[];
+  readonly explicitBounds?: readonly number[];
+}
+
 /** A metric as it was decoded. */
 export interface ReceivedMetric {
   readonly name: string;
@@ -32,17 +41,21 @@ export interface ReceivedMetric {
     readonly aggregationTemporality: string;
     readonly isMonotonic?: boolean;
   };
+  readonly histogram?: { readonly dataPoints: readonly ReceivedSpread[] };
 }
 
 /** A span as it was decoded; ids are hexadecimal. */
 export interface ReceivedSpan {
   readonly traceId: string;
   readonly spanId: string;
+  /** Absent for the first of a trace. */
+  readonly parentSpanId?: string;
   readonly name: string;
   readonly kind: string;
   readonly startTimeUnixNano: string;
   readonly endTimeUnixNano: string;
   readonly attributes?: readonly Attribute[];
+  readonly events?: ReadonlyArray<{ readonly name: string; readonly attributes?: readonly Attribute[] }>;
   readonly status?: { readonly code?: string; readonly message?: string };
 }
 
@@ -161,7 +174,7 @@ async function serve(): Promise<void> {
 function plain(message: Message, body: Uint8Array): Record<string, unknown> {
   const decoded = message.toObject(message.decode(body), { longs: String, enums: String, bytes: Array });
   return JSON.parse(
-    JSON.stringify(decoded, (key, value) => (/^(trace|span)Id$/.test(key) ? hex(value) : value)),
+    JSON.stringify(decoded, (key, value) => (/^(trace|span|parentSpan)Id$/.test(key) ? hex(value) : value)),
   );
 }
 

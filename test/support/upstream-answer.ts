@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto';
+import { backwards, valueFor } from './fake-provider.ts';
+
 /** What the test upstream reads of a request. */
 export interface FakeRequest extends Record<string, unknown> {
   readonly model: string;
@@ -5,14 +8,29 @@ export interface FakeRequest extends Record<string, unknown> {
   readonly stream?: boolean;
   readonly stream_options?: { include_usage?: boolean };
   readonly tools?: ReadonlyArray<{ function: { name: string } }>;
+  readonly response_format?: { type: string; json_schema?: { schema: unknown } };
 }
 
 const CREATED = 1_700_000_123;
 
-/** What it says to a request: the user's words, backwards, so that only reading the request gives the right answer. */
-export function wordsFor({ messages }: FakeRequest): string[] {
-  const said = String(messages.findLast(({ role }) => role === 'user')?.content ?? '');
-  return said.split(/\s+/).filter(Boolean).toReversed();
+/**
+ * What it says to a request: the user's words, backwards, so that only reading the request gives the right answer; in a
+ * value of the schema when there is one.
+ */
+export function wordsFor({ messages, response_format }: FakeRequest): string[] {
+  const said = backwards(textIn(messages.findLast(({ role }) => role === 'user')?.content));
+  if (response_format?.type !== 'json_schema') return said;
+  return JSON.stringify(valueFor(response_format.json_schema?.schema, said.join(' '))).split(' ');
+}
+
+/** A vector that depends on every character of a text. */
+export function vectorFor(text: string): number[] {
+  return [...createHash('sha256').update(text).digest().subarray(0, 4)].map((byte) => byte / 256);
+}
+
+function textIn(content: unknown): string {
+  if (!Array.isArray(content)) return String(content ?? '');
+  return content.map((part: { text?: string }) => part.text ?? '').join(' ');
 }
 
 /** The answer that does not stream. */

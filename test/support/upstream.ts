@@ -1,4 +1,4 @@
-import { completionEvents, type FakeRequest, wholeCompletion } from './upstream-answer.ts';
+import { completionEvents, type FakeRequest, vectorFor, wholeCompletion } from './upstream-answer.ts';
 import {
   type FakeResponseRequest,
   refusalOf,
@@ -18,6 +18,8 @@ export interface TestUpstream {
   readonly chatOnlyUrl: string;
   /** The key that it wants. */
   readonly apiKey: string;
+  /** Another key that is as good. */
+  readonly secondApiKey: string;
   /** What it has seen. */
   seen(): Promise<Seen>;
   stop(): Promise<void>;
@@ -55,6 +57,7 @@ export const MISBEHAVIOURS = {
 
 const MODELS = ['gpt-test', 'gpt-test-mini', ...Object.keys(MISBEHAVIOURS)];
 const API_KEY = 'sk-test-upstream-0123456789';
+const SECOND_API_KEY = 'sk-test-upstream-9876543210';
 
 /** Starts one on a free port. */
 export async function startUpstream(): Promise<TestUpstream> {
@@ -68,6 +71,7 @@ export async function startUpstream(): Promise<TestUpstream> {
     chatOnlyUrl: `${origin}/chat-only/v1`,
     resetUrl: `http://127.0.0.1:${resetPort}/v1`,
     apiKey: API_KEY,
+    secondApiKey: SECOND_API_KEY,
     seen: async () => (await (await fetch(`${origin}/seen`)).json()) as Seen,
     async stop() {
       child.kill();
@@ -81,7 +85,9 @@ const seen = { count: 0, left: 0, lists: 0, lastPath: '', lastBody: {}, lastHead
 async function answer(request: Request): Promise<Response> {
   const { pathname } = new URL(request.url);
   if (pathname === '/seen') return Response.json(seen);
-  if (request.headers.get('authorization') !== `Bearer ${API_KEY}`)
+  if (
+    ![API_KEY, SECOND_API_KEY].includes(request.headers.get('authorization')?.slice('Bearer '.length) ?? '')
+  )
     return failure(401, 'no key', 'invalid_api_key');
   if (pathname === '/v1/models') {
     seen.lists++;
@@ -92,6 +98,7 @@ async function answer(request: Request): Promise<Response> {
   }
   if (pathname.endsWith('/chat/completions')) return complete(request);
   if (pathname === '/v1/responses') return respond(request);
+  if (pathname === '/v1/embeddings') return embed(request);
   return failure(pathname.endsWith('/models') ? 500 : 404, 'no such place', null);
 }
 
@@ -114,6 +121,26 @@ async function respond(request: Request): Promise<Response> {
   return new Response(stream(body.model, responseEvents(body), request.signal), {
     headers: { 'content-type': 'text/event-stream; charset=utf-8' },
   });
+}
+
+async function embed(request: Request): Promise<Response> {
+  const body = (await request.json()) as {
+    model: string;
+    input: string | string[];
+    encoding_format?: string;
+  };
+  note(request, body);
+  const vectors = [body.input].flat().map(vectorFor);
+  const data = vectors.map((vector, index) => ({
+    object: 'embedding',
+    index,
+    embedding:
+      body.encoding_format === 'base64'
+        ? Buffer.from(new Float32Array(vector).buffer).toString('base64')
+        : vector,
+  }));
+  const usage = { prompt_tokens: vectors.length, total_tokens: vectors.length };
+  return Response.json({ object: 'list', model: body.model, data, usage });
 }
 
 async function complete(request: Request): Promise<Response> {

@@ -1,5 +1,6 @@
 import { port } from '../../args.ts';
 import type { Cli } from '../../cli.ts';
+import { makeRoomForCrowd } from '../../instance/crowd.ts';
 import {
   type InstanceFlags,
   loadConfig,
@@ -32,6 +33,7 @@ export const serve = verb<[], Options>({
       .option('--info', 'Print the settings and end'),
   examples: ['svc serve', 'svc serve --port 9000 --data-dir ./data', 'svc serve --info'],
   async run(cli, _, options) {
+    if (!options.info) makeRoomForCrowd(cli.env);
     const config = await loadConfig(options, cli.env);
     if (options.info) {
       const { SETTINGS } = await loadSettings();

@@ -7,6 +7,7 @@ import { withSpinner } from '../../ui/progress.ts';
 import { showFields, showJson } from '../../ui/show.ts';
 import { verb } from '../../verb.ts';
 import { ask, KINDS, type Kind, kindOf, type Measured } from './ask.ts';
+import { nextCommand } from './next-command.ts';
 
 /** What a test has found. */
 type Finding =
@@ -69,7 +70,7 @@ function shown({ answeredBy, firstMs, totalMs, tokens, said }: Measured) {
 }
 
 function failed({ code, message }: RemoteError, model: string) {
-  return { ok: false, code, message, next: nextOf(code, message, model) };
+  return { ok: false, code, message, next: nextCommand(code, message, model) };
 }
 
 function show(cli: Cli, model: string, kind: Kind, finding: Finding): void {
@@ -79,7 +80,7 @@ function show(cli: Cli, model: string, kind: Kind, finding: Finding): void {
       ['model', model],
       ['result', 'failed'],
       ['found', message],
-      ['next', nextOf(code, message, model)],
+      ['next', nextCommand(code, message, model)],
     ]);
     return;
   }
@@ -105,17 +106,4 @@ function speedOf({
 }: Pick<Measured, 'firstMs' | 'totalMs' | 'tokens'>): number | undefined {
   if (firstMs === undefined || tokens === undefined || totalMs - firstMs < 1) return undefined;
   return Math.round((tokens * 1000) / (totalMs - firstMs));
-}
-
-/** The command that helps. */
-function nextOf(code: string, message: string, model: string): string {
-  const slash = model.indexOf('/');
-  const provider = slash > 0 ? model.slice(0, slash) : undefined;
-  if (code === 'model_not_found') return `svc model list${provider ? ` --provider ${provider}` : ''}`;
-  if (code === 'not_offered') return `svc model test ${model} --as ${KINDS.join('|')}`;
-  if (code === 'budget_spent') return 'svc budget list';
-  if (!provider) return 'svc model route list';
-  return /\bkey\b/.test(message)
-    ? `svc provider add ${provider} --key-stdin`
-    : `svc provider test ${provider}`;
 }

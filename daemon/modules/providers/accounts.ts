@@ -63,7 +63,8 @@ export interface OwnAccountParts {
 }
 
 /**
- * A tenant's own provider. Its keys are the tenant's; for the tenant of the instance also those of the configuration, as
+ * A tenant's own provider. The catalog's addresses of makers are the owner's; those of this machine are not for tenants who only name
+ * them. Its keys are the tenant's; for the tenant of the instance also those of the configuration, as
  * long as they go to the configuration's own address. Errors: invalid_argument when the row does not fit the catalog.
  */
 export function ownAccount({ own, base, switches, trust }: OwnAccountParts): ProviderAccount {
@@ -81,7 +82,7 @@ export function ownAccount({ own, base, switches, trust }: OwnAccountParts): Pro
   return frozen({
     ...place,
     name: row.name,
-    trust: row.baseUrl === '' ? 'operator' : trust,
+    trust: row.baseUrl === '' && place.baseUrl.startsWith('https:') ? 'operator' : trust,
     keys: picked,
     needsKey: place.needsKey || keys.length + lent.length > 0,
     ...(models.length > 0 ? { models } : {}),

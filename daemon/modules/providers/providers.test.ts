@@ -23,6 +23,16 @@ const statusOf = async (tenant: string, providerName: string) =>
   (await scene.call(tenant, providerCatalog.GetProvider, { params: { providerName } })).provider ?? {};
 
 describe('a provider', () => {
+  test.each(['ollama', 'vllm'])(
+    'that the catalog has on this machine is no way into it for other tenants: %s',
+    async (name) => {
+      await configure(OTHER, name, {});
+      await configure(INSTANCE, name, {});
+      expect(scene.account(OTHER, name)).toMatchObject({ trust: 'tenant' });
+      expect(scene.account(INSTANCE, name)).toMatchObject({ trust: 'operator' });
+    },
+  );
+
   test('of the environment is there for everybody', () => {
     for (const tenant of [INSTANCE, OTHER]) expect(scene.secrets(tenant, 'openai')).toEqual([ENV_KEY]);
     expect(scene.directory.of(OTHER)).toBe(scene.directory.of('org_third'));

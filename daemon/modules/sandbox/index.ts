@@ -4,6 +4,7 @@ import { DAY_MS, HOUR_MS } from '../../../src/kit/time.ts';
 import type { App, Module } from '../../app.ts';
 import type { HostedSite } from '../../http/hosted.ts';
 import type { Figure } from '../../metrics/metrics.ts';
+import type { Receivers } from '../../otlp/destination.ts';
 import { createAutomationRoom } from './automation/index.ts';
 import { createCodeRoom } from './code/index.ts';
 import { CommandLogs } from './command/log.ts';
@@ -29,6 +30,8 @@ import { StatsService } from './metrics/service.ts';
 import { createNetworkRoom } from './network/index.ts';
 import { createObjectStoresRoom } from './object-stores/index.ts';
 import { createOtlpRoom } from './otlp/index.ts';
+import { OtlpSettingsService } from './otlp/settings.ts';
+import { type OwnSandboxes, ownSandboxes } from './own-sandboxes.ts';
 import { createPortsRoom } from './ports/index.ts';
 import type { Room, RoomContext } from './room.ts';
 import { createSnapshotsRoom } from './snapshots/index.ts';
@@ -36,9 +39,10 @@ import { createSshRoom, type People } from './ssh/index.ts';
 import { templateRoutes } from './templates/routes.ts';
 import { createVolumesRoom } from './volumes/index.ts';
 
-export type { Finding, Probe } from './drivers/driver.ts';
+export type { Execution, Exit, Finding, Probe } from './drivers/driver.ts';
 export { selectDriver } from './drivers/select.ts';
 export { objectStoreFinding } from './object-stores/tools.ts';
+export type { OwnSandboxes } from './own-sandboxes.ts';
 
 /** Milliseconds until a backend that does not answer is asked again. */
 const RETRY_MS = 5_000;
@@ -56,6 +60,10 @@ export interface SandboxFace {
   readonly figures: readonly Figure[];
   /** What it serves at hosts of its own. */
   readonly sites: readonly HostedSite[];
+  /** For modules that run something of a tenant's by themselves. */
+  readonly own: OwnSandboxes;
+  /** Where tenants want their figures. */
+  readonly receivers: Receivers;
 }
 
 /** Sandboxes: made, used, watched and ended, on one driver. `port` is the one that the instance listens on. */
@@ -98,7 +106,17 @@ export function createSandboxModule(
       retry = setTimeout(() => void takeUp(), RETRY_MS);
     }
   };
-  const rooms = createRooms(people, { app, driver, lifecycle, archiving, commands, events, stats, port });
+  const receivers = new OtlpSettingsService(app);
+  const rooms = createRooms(people, receivers, {
+    app,
+    driver,
+    lifecycle,
+    archiving,
+    commands,
+    events,
+    stats,
+    port,
+  });
   const isBusy = (id: string) => commands.isBusy(id) || rooms.some((room) => room.isBusy?.(id));
   return {
     name: 'sandbox',
@@ -111,6 +129,8 @@ export function createSandboxModule(
     ],
     figures: rooms.flatMap(({ figures = [] }) => figures),
     sites: rooms.flatMap(({ sites = [] }) => sites),
+    receivers,
+    own: ownSandboxes(lifecycle, driver),
     countByState: () => Object.fromEntries(store.countByState().map(({ state, total }) => [state, total])),
     async start() {
       await takeUp();
@@ -137,7 +157,7 @@ export function createSandboxModule(
 }
 
 /** The rooms, in the order in which they start. */
-function createRooms(people: People, context: RoomContext): readonly Room[] {
+function createRooms(people: People, receivers: OtlpSettingsService, context: RoomContext): readonly Room[] {
   const metrics = createMetricsRoom(context);
   const filesRoom = createFilesRoom(context);
   const { files } = filesRoom;
@@ -147,7 +167,7 @@ function createRooms(people: People, context: RoomContext): readonly Room[] {
     createCodeRoom(context),
     ssh,
     metrics,
-    createOtlpRoom(context, metrics.sampler),
+    createOtlpRoom(context, metrics.sampler, receivers),
     createAutomationRoom(context),
     createPortsRoom(context),
     createNetworkRoom(context),

@@ -57,7 +57,12 @@ const RULES: Partial<Record<SectionName, (section: never, report: Report) => voi
     const problem = collectorUrl === '' ? undefined : collectorProblem(collectorUrl);
     if (problem) report('errors', 'collectorUrl', 'invalid_url', problem);
     if (enabled && collectorUrl === '')
-      report('warnings', 'collectorUrl', 'no_collector', 'traces are made and sent nowhere');
+      report(
+        'warnings',
+        'collectorUrl',
+        'no_collector',
+        'traces go to the receiver of PUT /v1/settings/otlp, and nowhere while that is off',
+      );
   },
   cors(cors: FullConfig['cors'], report: Report) {
     duration(cors.maxAge, 'maxAge', { least: 0, most: DAY_MS, text: '0s to 1d' }, report);

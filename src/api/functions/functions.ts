@@ -28,6 +28,8 @@ export const WebhookConfig = model('WebhookConfig', {
   method: t.String(),
   headers: stringMap(),
   timeoutMs: int32(),
+  /** What requests are signed with, as deliveries of webhooks are; none when empty. */
+  secret: t.String(),
 });
 
 /** How arguments become a call of another API, and its answer a result. */
@@ -68,6 +70,18 @@ export const FunctionDefinition = model('Function', {
   updatedAt: timestamp(),
 });
 
+/** One call of a function: how it went, without its arguments and result. */
+export const FunctionInvocation = object(
+  'FunctionInvocation',
+  {
+    id: t.String(),
+    status: oneOf('running', 'success', 'error', 'timeout', 'cancelled', 'lost'),
+    attempts: int32(),
+    startedAt: timestamp(),
+  },
+  { durationMs: int64(), error: t.String() },
+);
+
 const here = { spec: 'functions', tag: 'Functions' } as const;
 
 /** Functions that agents and workflows call by name. */
@@ -87,7 +101,6 @@ export const functions = {
     }),
     response: model('ListFunctionsResponse', { functions: t.Array(FunctionDefinition), total: int32() }),
     access: 'viewer',
-    unbuilt: true,
   }),
   CreateFunction: endpoint({
     ...here,
@@ -107,10 +120,10 @@ export const functions = {
       timeoutMs: int32(),
       memoryMb: int32(),
       maxRetries: int32(),
+      enabled: t.Boolean(),
     }),
     response: model('CreateFunctionResponse', { function: FunctionDefinition }),
     access: 'member',
-    unbuilt: true,
   }),
   GetFunction: endpoint({
     ...here,
@@ -122,7 +135,6 @@ export const functions = {
     query: fields({ tenantId: t.String() }),
     response: model('GetFunctionResponse', { function: FunctionDefinition }),
     access: 'viewer',
-    unbuilt: true,
   }),
   GetFunctionByName: endpoint({
     ...here,
@@ -134,7 +146,6 @@ export const functions = {
     query: fields({ tenantId: t.String() }),
     response: model('GetFunctionByNameResponse', { function: FunctionDefinition }),
     access: 'viewer',
-    unbuilt: true,
   }),
   UpdateFunction: endpoint({
     ...here,
@@ -159,7 +170,6 @@ export const functions = {
     }),
     response: model('UpdateFunctionResponse', { function: FunctionDefinition }),
     access: 'member',
-    unbuilt: true,
   }),
   DeleteFunction: endpoint({
     ...here,
@@ -171,7 +181,6 @@ export const functions = {
     query: fields({ tenantId: t.String() }),
     response: model('DeleteFunctionResponse', { success: t.Boolean(), message: t.String() }),
     access: 'member',
-    unbuilt: true,
   }),
   GetIsolationStatus: endpoint({
     ...here,
@@ -185,7 +194,6 @@ export const functions = {
       message: t.String(),
     }),
     access: 'viewer',
-    unbuilt: true,
   }),
   InvokeFunction: endpoint({
     ...here,
@@ -199,9 +207,20 @@ export const functions = {
     response: object(
       'InvokeFunctionResponse',
       { status: oneOf('success', 'error', 'timeout'), durationMs: int64(), attempts: int32() },
-      { result: t.Unknown(), error: t.String(), logs: t.String() },
+      { invocationId: t.String(), result: t.Unknown(), error: t.String(), logs: t.String() },
     ),
     access: 'member',
-    unbuilt: true,
+  }),
+  ListFunctionInvocations: endpoint({
+    ...here,
+    spec: 'extra',
+    id: 'ListFunctionInvocations',
+    method: 'GET',
+    path: '/v1/functions/{id}/invocations',
+    summary: 'Show how the last 100 calls of a function went',
+    params: ids('id'),
+    query: fields({ tenantId: t.String(), limit: int32() }),
+    response: object('ListFunctionInvocationsResponse', { invocations: t.Array(FunctionInvocation) }),
+    access: 'viewer',
   }),
 } satisfies Group;

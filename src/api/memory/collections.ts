@@ -7,9 +7,9 @@ export const Collection = model('Collection', {
   tenantId: t.String(),
   name: t.String(),
   description: t.String(),
-  embeddingModel: t.String(),
+  embeddingModel: t.String({ description: 'Empty where recall is by words alone.' }),
   embeddingDimension: int32(),
-  distanceMetric: t.String(),
+  distanceMetric: t.String({ description: 'cosine, l2 or dot.' }),
   documentCount: int32(),
   metadata: stringMap(),
   createdAt: timestamp(),
@@ -42,7 +42,6 @@ export const memoryCollections = {
     query: fields({ tenantId: t.String() }),
     response: model('ListCollectionsResponse', { collections: t.Array(Collection) }),
     access: 'viewer',
-    unbuilt: true,
   }),
   CreateCollection: endpoint({
     ...here,
@@ -61,7 +60,6 @@ export const memoryCollections = {
     }),
     response: model('CreateCollectionResponse', { collection: Collection }),
     access: 'member',
-    unbuilt: true,
   }),
   GetCollection: endpoint({
     ...here,
@@ -73,7 +71,6 @@ export const memoryCollections = {
     query: fields({ tenantId: t.String() }),
     response: model('GetCollectionResponse', { collection: Collection }),
     access: 'viewer',
-    unbuilt: true,
   }),
   DeleteCollection: endpoint({
     ...here,
@@ -85,7 +82,6 @@ export const memoryCollections = {
     query: fields({ tenantId: t.String() }),
     response: model('DeleteCollectionResponse', { success: t.Boolean() }),
     access: 'member',
-    unbuilt: true,
   }),
   SetupPgVector: endpoint({
     ...here,
@@ -96,7 +92,6 @@ export const memoryCollections = {
     body: model('SetupPgVectorRequest', {}),
     response: model('SetupPgVectorResponse', { success: t.Boolean(), message: t.String() }),
     access: 'admin',
-    unbuilt: true,
   }),
   GetMemoryAnalytics: endpoint({
     ...here,
@@ -113,6 +108,5 @@ export const memoryCollections = {
       topCollections: t.Array(CollectionStat),
     }),
     access: 'viewer',
-    unbuilt: true,
   }),
 } satisfies Group;

@@ -1,8 +1,13 @@
 import { endpoint, type Group } from '../endpoint.ts';
-import { ids, int32, model, stringMap, t } from '../schema.ts';
+import { ids, int32, model, oneOf, stringMap, t } from '../schema.ts';
 
 /** A text to be stored, with metadata to filter by. */
-export const Document = model('Document', { content: t.String(), metadata: stringMap(), source: t.String() });
+export const Document = model('Document', {
+  content: t.String(),
+  metadata: stringMap(),
+  source: t.String(),
+  id: t.String({ description: 'Made of the document when absent. One whose id is there takes its place.' }),
+});
 
 /** A chunk that was found, and how near it is. */
 export const SearchResult = model('SearchResult', {
@@ -11,8 +16,11 @@ export const SearchResult = model('SearchResult', {
   chunkIndex: int32(),
   score: t.Number(),
   metadata: stringMap(),
+  rank: int32({ description: 'Place by meaning and words together, from 1.' }),
+  foundBy: oneOf('meaning', 'words', 'both'),
 });
 
+const MB = 1024 * 1024;
 const here = { spec: 'memory', tag: 'Memory documents' } as const;
 
 /** The documents of a collection. */
@@ -27,11 +35,11 @@ export const memoryDocuments = {
     body: model('MemoryServiceAddDocumentsBody', {
       tenantId: t.String(),
       documents: t.Array(Document),
-      chunkSize: int32(),
+      chunkSize: int32({ description: 'Characters of a chunk; 1000 when absent.' }),
     }),
+    bodyLimit: 16 * MB,
     response: model('AddDocumentsResponse', { documentIds: t.Array(t.String()), chunksCreated: int32() }),
     access: 'member',
-    unbuilt: true,
   }),
   DeleteDocument: endpoint({
     ...here,
@@ -42,7 +50,6 @@ export const memoryDocuments = {
     params: ids('collectionName', 'documentId'),
     response: model('DeleteDocumentResponse', { success: t.Boolean() }),
     access: 'member',
-    unbuilt: true,
   }),
   QueryCollection: endpoint({
     ...here,
@@ -57,9 +64,9 @@ export const memoryDocuments = {
       topK: int32({ minimum: 1, description: '10 when absent.' }),
       minScore: t.Number({ minimum: 0, maximum: 1 }),
       metadataFilter: stringMap(),
+      mode: oneOf('hybrid', 'vector', 'text'),
     }),
     response: model('QueryCollectionResponse', { results: t.Array(SearchResult) }),
     access: 'viewer',
-    unbuilt: true,
   }),
 } satisfies Group;

@@ -1,5 +1,5 @@
 import type { AnswerStore, Holdings, KeptAnswer } from './answer.ts';
-import type { DiskAnswers } from './disk.ts';
+import type { DiskAnswers } from './disk-store.ts';
 import type { MemoryAnswers } from './memory.ts';
 import type { RequestKey } from './request-key.ts';
 

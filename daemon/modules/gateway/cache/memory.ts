@@ -44,7 +44,8 @@ class Shelf {
   }
 
   deleteOldest(): void {
-    for (const place of this.entries.keys()) return this.delete(place);
+    const [oldest] = this.entries.keys();
+    if (oldest !== undefined) this.delete(oldest);
   }
 }
 

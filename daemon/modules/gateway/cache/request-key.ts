@@ -1,4 +1,4 @@
-import type { ModelCall } from '../pipeline/call.ts';
+import type { ModelCall, Surface } from '../pipeline/call.ts';
 
 /**
  * The name of a request among those whose answers are kept. `place` is the 64-bit xxHash (behaviour: Caching) by which it is found; `proof`
@@ -12,16 +12,13 @@ export interface RequestKey {
 /** What of an answer depends on more than its request: each text takes part in the key. */
 export type Scope = readonly string[];
 
-/** Fields that change who asks or how an answer travels, and not what it says. */
-const WITHOUT_EFFECT = new Set([
-  'stream',
-  'stream_options',
-  'user',
-  'metadata',
-  'safety_identifier',
-  'prompt_cache_key',
-  'prompt_cache_retention',
-]);
+/** Fields that change how an answer travels, and not what it says. */
+const TRAVEL = ['stream', 'stream_options', 'prompt_cache_key', 'prompt_cache_retention'];
+/** Fields that change who asks. */
+const ASKER = ['user', 'metadata', 'safety_identifier'];
+const WITHOUT_EFFECT = new Set([...TRAVEL, ...ASKER]);
+/** A response repeats its request, so that who asks is a part of the answer. */
+const WITHOUT_EFFECT_ON_RESPONSES = new Set(TRAVEL);
 
 /** Headers of callers that change the answer. */
 const WITH_EFFECT = ['x-svc-fallback', 'x-svc-strategy', 'anthropic-version', 'anthropic-beta'];
@@ -31,7 +28,7 @@ export function requestKey(call: ModelCall, scope: Scope): RequestKey {
   const { caller, surface, headers, request } = call;
   const sent = WITH_EFFECT.map((name) => headers.get(name) ?? '');
   const head = JSON.stringify([caller.tenant, surface, ...scope, ...sent]);
-  return keyOf(`${head}\n${canonical(effective(request))}`);
+  return keyOf(`${head}\n${canonical(effective(request, surface))}`);
 }
 
 /** The key of a text. */
@@ -43,8 +40,9 @@ export function keyOf(text: string): RequestKey {
 }
 
 /** The fields of a request that change its answer. */
-export function effective(request: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(request).filter(([name]) => !WITHOUT_EFFECT.has(name)));
+export function effective(request: object, surface: Surface): Record<string, unknown> {
+  const ignored = surface === 'responses' ? WITHOUT_EFFECT_ON_RESPONSES : WITHOUT_EFFECT;
+  return Object.fromEntries(Object.entries(request).filter(([name]) => !ignored.has(name)));
 }
 
 /** JSON of a value with the keys of its objects in order: equal for equal values. Errors: RangeError for what is nested too deeply. */

@@ -16,10 +16,11 @@ export interface WantedRoute {
 const NAME = /^[A-Za-z0-9][\w.:@/-]{0,127}$/;
 const MOST_ROUTES = 1000;
 /** What makes a request the caller's own, and its answer of the form that the caller reads. */
-const FIXED = ['model', 'messages', 'input', 'stream', 'stream_options'];
+const FIXED = ['model', 'messages', 'input', 'prompt', 'stream', 'stream_options', 'form'];
 
 /** The aliases and fallback chains of tenants, in memory for the router and in the database for the next start. */
 export class ModelRouteService implements RouteBook {
+  version = 0;
   private readonly books = new Map<string, Map<string, ModelRoute>>();
 
   constructor(
@@ -67,6 +68,7 @@ export class ModelRouteService implements RouteBook {
       this.app.audit.record({ tenant, actor, action: 'model_route.put', target: name, details });
     });
     this.bookOf(tenant).set(name, route);
+    this.version++;
     return route;
   }
 
@@ -78,6 +80,7 @@ export class ModelRouteService implements RouteBook {
       this.app.audit.record({ tenant, actor, action: 'model_route.delete', target: name });
     });
     this.bookOf(tenant).delete(name);
+    this.version++;
   }
 
   private check(tenant: string, name: string, { targets }: WantedRoute): RouteTarget[] {

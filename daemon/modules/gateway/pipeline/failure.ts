@@ -10,6 +10,8 @@ const DEFAULT_RETRY_SECONDS = 1;
  * upstream_rejected, each with the attempts that were made; anything else as it is.
  */
 export function failureOf(cause: unknown, attempts: readonly Attempt[]): unknown {
+  if (cause instanceof RangeError)
+    return fail('malformed_body', { message: 'The request is nested too deeply.' });
   return cause instanceof UpstreamError ? describe(cause, attempts.map(shown)) : cause;
 }
 

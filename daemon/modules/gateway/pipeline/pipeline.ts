@@ -69,11 +69,14 @@ export class Pipeline {
     settlement.admitted(this.stages.limits.admit(asked));
     this.allow(asked);
     const overrides = readOverrides(asked.headers);
-    const call = await this.guarded(asked, settlement);
+    const isGuarded = this.stages.guardrails.active(asked.caller.tenant).input;
+    const call = isGuarded ? await this.guarded(asked, settlement) : asked;
     const { request } = call;
-    const kept = await this.kept(call, settlement);
+    const mode = this.stages.cache.modeOf(call);
+    const kept = mode === 'off' ? undefined : await this.kept(call, mode, settlement);
     if (kept) return { kind: 'kept', kept, request, settlement };
-    const chain = await this.chain(call, overrides, work);
+    const named = this.named(call, overrides);
+    const chain = able(named instanceof Promise ? await named : named, call, work);
     settlement.resolved(chain);
     const [first = '', ...fallbacks] = chain.candidates.map(fullName);
     settlement.reserved(this.stages.budgets.reserve(call.caller, first, request, fallbacks));
@@ -92,38 +95,37 @@ export class Pipeline {
     call: ModelCall<R>,
     settlement: Settlement,
   ): Promise<ModelCall<R>> {
-    const { guardrails } = this.stages;
-    if (!guardrails.active(call.caller.tenant).input) return call;
-    const { request, violations } = await guardrails.checkInput(call);
+    const { request, violations } = await this.stages.guardrails.checkInput(call);
     settlement.flagged(violations);
     return request === call.request ? call : { ...call, request };
   }
 
-  private async kept(call: ModelCall, settlement: Settlement): Promise<CachedAnswer | undefined> {
-    const { cache } = this.stages;
-    const mode = cache.modeOf(call);
-    if (mode === 'off') return undefined;
-    const kept = mode === 'use' ? await cache.find(call) : undefined;
+  private async kept(
+    call: ModelCall,
+    mode: 'use' | 'bypass' | 'refresh',
+    settlement: Settlement,
+  ): Promise<CachedAnswer | undefined> {
+    const kept = mode === 'use' ? await this.stages.cache.find(call) : undefined;
     settlement.cached(kept ? kept.by : mode === 'use' ? 'miss' : 'bypass', kept);
     return kept;
   }
 
-  private async chain<R extends ModelRequest, A>(
-    { caller: { tenant }, request, surface }: ModelCall<R>,
+  /** Who may answer. Without waiting when the name is known and the request has no wishes of its own. */
+  private named({ caller: { tenant }, request }: ModelCall, overrides: Overrides): Chain | Promise<Chain> {
+    const named = this.router.resolve(tenant, request.model);
+    const { fallback, strategy } = overrides;
+    return fallback.length === 0 && strategy === undefined ? named : this.extended(tenant, named, overrides);
+  }
+
+  private async extended(
+    tenant: string,
+    named: Chain | Promise<Chain>,
     { fallback, strategy }: Overrides,
-    work: SurfaceWork<R, A>,
   ): Promise<Chain> {
-    const named = await this.router.resolve(tenant, request.model);
+    const first = await named;
     const others = await Promise.all(fallback.map((model) => this.router.resolve(tenant, model)));
-    const candidates = [named, ...others].flatMap((chain) => chain.candidates);
-    const able = candidates.filter((one) => work.can(one));
-    if (able.length === 0)
-      throw fail('not_offered', {
-        provider: candidates[0]?.account.name ?? '',
-        surface,
-        model: request.model,
-      });
-    return { resolvedBy: named.resolvedBy, strategy: strategy ?? named.strategy, candidates: able };
+    const candidates = [first, ...others].flatMap((chain) => chain.candidates);
+    return { ...first, strategy: strategy ?? first.strategy, candidates };
   }
 
   private patience({ requestId }: ModelCall, overrides: Overrides): Patience {
@@ -131,9 +133,22 @@ export class Pipeline {
     return {
       retries: overrides.retries ?? retries,
       timeoutMs: overrides.timeoutMs ?? timeoutMs,
+      isImpatient: (overrides.timeoutMs ?? timeoutMs) < timeoutMs,
       hash: () => Number(Bun.hash.xxHash32(requestId)),
     };
   }
+}
+
+/** A chain of those who offer the surface. Errors: not_offered. */
+function able<R extends ModelRequest, A>(
+  chain: Chain,
+  { surface, request: { model } }: ModelCall<R>,
+  work: SurfaceWork<R, A>,
+): Chain {
+  const candidates = chain.candidates.filter((one) => work.can(one));
+  if (candidates.length === chain.candidates.length) return chain;
+  if (candidates.length > 0) return { ...chain, candidates };
+  throw fail('not_offered', { provider: chain.candidates[0]?.account.name ?? '', surface, model });
 }
 
 /** The request as one candidate gets it. */

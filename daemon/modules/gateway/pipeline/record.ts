@@ -8,6 +8,8 @@ export interface Attempt {
   /** The id of the key; never the key. */
   readonly key?: string;
   readonly ms: number;
+  /** Milliseconds from the start of the request to that of the attempt; the settlement notes it. */
+  readonly startMs?: number;
   /** Why it failed: the kind of UpstreamError; absent when it answered. */
   readonly failure?: string;
   readonly status?: number;
@@ -47,4 +49,6 @@ export interface RequestRecord {
   readonly violations?: readonly string[];
   /** The string code of the error. */
   readonly error?: string;
+  /** The caller's `traceparent`, as it came (W3C Trace Context); no part of the log. */
+  readonly traceParent?: string;
 }

@@ -2,11 +2,16 @@ import { AppError, asAppError, fail } from '../../../../src/errors/app-error.ts'
 import type { Clock } from '../../../../src/kit/time.ts';
 import type { Chain } from '../routing/chain.ts';
 import { UpstreamError } from '../upstream/error.ts';
+import { headerText } from '../wire/header-text.ts';
+import { plausible } from '../wire/plausible.ts';
 import type { Usage } from '../wire/usage.ts';
 import type { ModelCall } from './call.ts';
 import { failureOf } from './failure.ts';
 import type { Attempt, Ending, RequestRecord } from './record.ts';
 import type { CachedAnswer, Reservation, Stages, Violation } from './stages.ts';
+
+/** The most that one request costs in the books: as much as can be added up for years. */
+const MOST_MICROS = 1e12;
 
 /**
  * The books of one request: gathers what happens to it and, when it is over, settles its cost and writes its record.
@@ -53,12 +58,17 @@ export class Settlement {
 
   /** One attempt is over. */
   attempted(attempt: Attempt): void {
-    this.attempts.push(attempt);
+    this.attempts.push({ ...attempt, startMs: performance.now() - this.start - attempt.ms });
   }
 
   /** A guardrail has found something and let it pass. */
   flagged(violations: readonly Violation[]): void {
     if (violations.length > 0) this.violations = [...this.violations, ...violations];
+  }
+
+  /** Whether the answer was a kept one. */
+  get isKept(): boolean {
+    return this.keptAt !== undefined;
   }
 
   /** How the cache stood to this request. */
@@ -76,7 +86,7 @@ export class Settlement {
 
   /** What the answer took. The last word counts: a stream may report more than once. */
   used(usage: Usage): void {
-    this.usage = usage;
+    this.usage = plausible(usage);
   }
 
   /** What every answer says of how it came about (docs/gateway/headers.md). */
@@ -85,12 +95,12 @@ export class Settlement {
     if (this.model !== undefined) {
       const slash = this.model.indexOf('/');
       headers['x-svc-provider'] = this.model.slice(0, slash);
-      headers['x-svc-model'] = this.model.slice(slash + 1);
+      headers['x-svc-model'] = headerText(this.model.slice(slash + 1));
     }
     if (this.attempts.length > 0) headers['x-svc-attempts'] = String(this.attempts.length);
     const failed = this.attempts.findLast(({ failure }) => failure !== undefined);
     if (failed && this.model !== undefined && failed.model !== this.model)
-      headers['x-svc-fallback'] = `${failed.model}; ${failed.failure}`;
+      headers['x-svc-fallback'] = headerText(`${failed.model}; ${failed.failure}`);
     if (this.cache) headers['x-svc-cache'] = this.cache === 'semantic' ? 'hit; semantic' : this.cache;
     if (this.keptAt !== undefined)
       headers.age = String(Math.max(0, Math.floor((this.clock.now() - this.keptAt) / 1000)));
@@ -115,6 +125,7 @@ export class Settlement {
     const isCallers = this.call.signal.aborted;
     const failure = isCallers ? fail('cancelled') : failureOf(cause, this.attempts);
     const error = asAppError(failure);
+    if (error.code === 'guardrail_blocked') this.flagged(error.data.violations as readonly Violation[]);
     const ending = isCallers
       ? 'stopped'
       : this.attempts.length === 0 || isRefusal(cause)
@@ -139,7 +150,8 @@ export class Settlement {
   private costOf(): number | undefined {
     if (this.keptAt !== undefined) return 0;
     if (this.model === undefined || this.usage === undefined) return undefined;
-    return this.stages.prices.cost(this.model, this.usage);
+    const cost = this.stages.prices.cost(this.model, this.usage);
+    return cost === undefined ? undefined : Math.min(cost, MOST_MICROS);
   }
 
   private record(
@@ -169,6 +181,7 @@ export class Settlement {
       cache: this.cache,
       violations: this.violations.length > 0 ? this.violations.map(({ guardrail }) => guardrail) : undefined,
       error,
+      traceParent: call.headers.get('traceparent') ?? undefined,
     };
   }
 }

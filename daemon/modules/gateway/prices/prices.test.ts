@@ -151,3 +151,8 @@ describe('the most that a request may take', () => {
     expect(worstCase(say('word '.repeat(10_000)), 500)).toEqual({ input: 500, output: 500 });
   });
 });
+
+test('of several limits of an answer the largest counts: providers choose as they like', () => {
+  const request = { model: 'm', max_completion_tokens: 1, max_tokens: 9000, max_output_tokens: 50 };
+  expect(worstCase(request).output).toBe(9000);
+});

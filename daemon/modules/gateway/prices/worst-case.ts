@@ -26,7 +26,9 @@ interface Lengths {
  */
 export function worstCase(request: ModelRequest, contextWindow = Number.POSITIVE_INFINITY): Usage {
   const { max_completion_tokens, max_output_tokens, max_tokens, n } = request as ModelRequest & Lengths;
-  const output = [max_completion_tokens, max_output_tokens, max_tokens].find(isCount) ?? OUTPUT_UNSAID;
+  // Of several limits providers choose as they like.
+  const said = [max_completion_tokens, max_output_tokens, max_tokens].filter(isCount);
+  const output = said.length > 0 ? Math.max(...said) : OUTPUT_UNSAID;
   return {
     input: Math.min(tokensOf(request), contextWindow),
     output: Math.min(output, contextWindow) * (isCount(n) ? n : 1),

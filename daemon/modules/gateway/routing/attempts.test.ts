@@ -4,13 +4,13 @@ import type { Outbound } from '../../../outbound/outbound.ts';
 import type { ProviderAccount } from '../../providers/index.ts';
 import type { Attempt } from '../pipeline/record.ts';
 import { type FailureKind, UpstreamError } from '../upstream/error.ts';
-import { Attempts, type Try } from './attempts.ts';
+import { Attempts, type Patience, type Try } from './attempts.ts';
 import type { Candidate, Chain } from './chain.ts';
 import { Circuits } from './circuits.ts';
 
 const outbound = {} as Outbound;
 const signal = () => new AbortController().signal;
-const patience = { retries: 1, timeoutMs: 60_000, hash: () => 0 };
+const patience: Patience = { retries: 1, timeoutMs: 60_000, hash: () => 0 };
 
 function candidate(name: string, keys: readonly string[] = []): Candidate {
   const account: ProviderAccount = {
@@ -35,7 +35,7 @@ const chainOf = (candidates: readonly Candidate[], strategy: Chain['strategy'] =
 async function run(
   chain: Chain,
   script: Record<string, Array<FailureKind | 'ok' | 'hangs'>>,
-  more: Partial<typeof patience> & { caller?: AbortSignal; circuits?: Circuits } = {},
+  more: Partial<Patience> & { caller?: AbortSignal; circuits?: Circuits } = {},
 ) {
   const notes: Attempt[] = [];
   const attempts = new Attempts(outbound, more.circuits ?? new Circuits({ now: () => Date.now() }), () => 0);
@@ -81,6 +81,21 @@ describe('a chain by priority', () => {
     );
     expect(path).toEqual(['a:server', 'b:timeout', 'c:network']);
     expect(result).toMatchObject({ kind: 'network' });
+  });
+
+  test("a time that the caller has made short takes no key out of service; the instance's own does", async () => {
+    const asleep = async (isImpatient: boolean) => {
+      const circuits = new Circuits({ now: () => 0 });
+      for (let i = 0; i < 6; i++)
+        await run(
+          chainOf([candidate('a', ['k'])]),
+          { k: ['hangs'] },
+          { retries: 0, timeoutMs: 1, isImpatient, circuits },
+        );
+      return circuits.rests('http://a k m');
+    };
+    expect(await asleep(true)).toBe(false);
+    expect(await asleep(false)).toBe(true);
   });
 
   test('leaves an upstream that does not come to its first content in time', async () => {

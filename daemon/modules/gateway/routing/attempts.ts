@@ -6,7 +6,8 @@ import type { ProviderKey } from '../../providers/index.ts';
 import type { Attempt } from '../pipeline/record.ts';
 import type { Upstream } from '../upstream/adapter.ts';
 import { UpstreamError } from '../upstream/error.ts';
-import { failedCall, openUpstream, SILENCE_MS } from '../upstream/open.ts';
+import { failedCall, isTimeout, openUpstream, SILENCE_MS } from '../upstream/open.ts';
+import { failureWithoutSecrets } from '../upstream/secrets.ts';
 import { type Candidate, type Chain, fullName } from './chain.ts';
 import type { Circuits } from './circuits.ts';
 import { indexByWeight, order } from './order.ts';
@@ -17,6 +18,8 @@ export interface Patience {
   readonly retries: number;
   /** Longest time until the first content of an attempt, in milliseconds. */
   readonly timeoutMs: number;
+  /** The caller has chosen that time, so that its end says nothing about the health of a key that others use. */
+  readonly isImpatient?: boolean;
   /** The same for the same request; for round_robin. */
   hash(): number;
 }
@@ -49,7 +52,7 @@ export class Attempts {
    * `note` is told of every attempt when it is over. Errors: UpstreamError of the last attempt, or of the one that refused the
    * request itself; cancelled.
    */
-  async run<A>(
+  run<A>(
     chain: Chain,
     patience: Patience,
     signal: AbortSignal,
@@ -64,6 +67,8 @@ export class Attempts {
     });
     const one = (candidate: Candidate, until: AbortSignal) =>
       this.persist(candidate, patience, until, attempt, note);
+    const [only, ...others] = candidates;
+    if (only && others.length === 0) return one(only, signal);
     return chain.strategy === 'parallel' && candidates.length > 1
       ? race(candidates, signal, one)
       : inTurn(candidates, signal, one);
@@ -72,17 +77,18 @@ export class Attempts {
   /** Tries one candidate, with its other keys and after pauses, as long as that may help. */
   private async persist<A>(
     candidate: Candidate,
-    { retries, timeoutMs }: Patience,
+    patience: Patience,
     signal: AbortSignal,
     attempt: Try<A>,
     note: (attempt: Attempt) => void,
   ): Promise<Success<A>> {
     const tried = new Set<string>();
+    const { retries } = patience;
     for (let left = retries; ; left--) {
       const key = this.pickKey(candidate, tried);
       tried.add(idOf(candidate, key));
       try {
-        return { candidate, answer: await this.once(candidate, key, timeoutMs, signal, attempt, note) };
+        return { candidate, answer: await this.once(candidate, key, patience, signal, attempt, note) };
       } catch (error) {
         if (!(error instanceof UpstreamError) || signal.aborted) throw error;
         const hasOther = keyIds(candidate).some((id) => !tried.has(id) && !this.circuits.rests(id));
@@ -101,7 +107,7 @@ export class Attempts {
   private async once<A>(
     candidate: Candidate,
     key: ProviderKey | undefined,
-    timeoutMs: number,
+    { timeoutMs, isImpatient = false }: Patience,
     signal: AbortSignal,
     attempt: Try<A>,
     note: (attempt: Attempt) => void,
@@ -120,11 +126,10 @@ export class Attempts {
       return answer;
     } catch (cause) {
       const error = failedCall(cause, candidate.account.name, deadline.signal);
-      if (error instanceof UpstreamError) {
-        this.circuits.failed(id, error);
-        done({ failure: error.kind, status: error.details.status });
-      }
-      throw error;
+      if (!(error instanceof UpstreamError)) throw error;
+      if (!(isImpatient && isTimeout(deadline.signal.reason))) this.circuits.failed(id, error);
+      done({ failure: error.kind, status: error.details.status });
+      throw failureWithoutSecrets(error, key);
     } finally {
       deadline.stop();
       this.circuits.ended(id);

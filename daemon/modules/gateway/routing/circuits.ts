@@ -44,6 +44,17 @@ export class Circuits {
     return this.known.size;
   }
 
+  /** How many rest now. */
+  get resting(): number {
+    const now = this.clock.now();
+    return this.known.values().reduce((sum, { restsUntil }) => sum + Number(restsUntil > now), 0);
+  }
+
+  /** Calls that are under way, of all of them. */
+  get calls(): number {
+    return this.known.values().reduce((sum, { open }) => sum + open, 0);
+  }
+
   /** A call begins. */
   began(id: string): void {
     this.of(id).open++;

@@ -3,6 +3,8 @@ import type { ModelInfo } from '../upstream/adapter.ts';
 
 const FRESH_MS = 60 * SECOND_MS;
 const RETRY_MS = 10 * SECOND_MS;
+/** More than any provider has: the names are searched for every misspelt one. */
+const MOST_MODELS = 10_000;
 
 /** What is known of the models of a provider. */
 export interface KnownModels {
@@ -38,7 +40,8 @@ export class ModelList {
 
   private async refresh(): Promise<void> {
     try {
-      this.known = { models: await this.load(), complete: true };
+      const models = await this.load();
+      this.known = { models: models.slice(0, MOST_MODELS), complete: models.length <= MOST_MODELS };
       this.expires = this.now() + FRESH_MS;
     } catch (error) {
       this.known ??= { models: [], complete: false };

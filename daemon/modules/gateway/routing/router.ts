@@ -4,6 +4,7 @@ import type { ProviderAccount, ProviderDirectory } from '../../providers/index.t
 import type { ModelInfo } from '../upstream/adapter.ts';
 import { adapterOf } from '../upstream/adapters.ts';
 import type { Candidate, Chain, Strategy } from './chain.ts';
+import { KnownChains } from './known-chains.ts';
 import type { KnownModels } from './model-list.ts';
 import type { ModelLists } from './model-lists.ts';
 import type { ModelRoute, RouteTarget } from './route.ts';
@@ -19,6 +20,8 @@ export interface RouteBook {
   find(tenant: string, name: string): ModelRoute | undefined;
   /** Every route of a tenant. */
   list(tenant: string): readonly ModelRoute[];
+  /** Grows with every change. */
+  readonly version: number;
 }
 
 /** How calls of a bare name are spread over the providers that have it. */
@@ -30,9 +33,13 @@ export interface Balancing {
 
 /** Takes models that nobody lists, as long as its own list cannot be had. */
 const LAST_RESORT = 'openai';
+/** No model has a longer name. What callers make up is kept in health, logs and headers. */
+const LONGEST_NAME = 256;
 
 /** Finds who answers for a model, in immutable snapshots. No database, and no waiting but for the first lists of models. */
 export class Router {
+  private readonly chains = new KnownChains();
+
   constructor(
     private readonly directory: ProviderDirectory,
     private readonly lists: ModelLists,
@@ -45,7 +52,20 @@ export class Router {
    * The first of: the tenant's route of this name; `<provider>/<model>`; the providers whose list has it (behaviour:
    * Routing). Errors: model_not_found with the nearest names.
    */
-  async resolve(tenant: string, model: string): Promise<Chain> {
+  resolve(tenant: string, model: string): Chain | Promise<Chain> {
+    const grounds = {
+      accounts: this.directory.of(tenant),
+      routes: this.routes.version,
+      balancing: this.balancing(tenant),
+    };
+    return (
+      this.chains.find(tenant, model, grounds) ??
+      this.search(tenant, model).then((chain) => this.chains.keep(tenant, model, grounds, chain))
+    );
+  }
+
+  private async search(tenant: string, model: string): Promise<Chain> {
+    checkName(model);
     const route = this.routes.find(tenant, model);
     if (route) return this.follow(tenant, route);
     const explicit = await this.explicit(tenant, model);
@@ -79,6 +99,7 @@ export class Router {
 
   /** One model of the list, by its full name or its bare one. Errors: model_not_found. */
   async get(tenant: string, model: string): Promise<ListedModel> {
+    checkName(model);
     const models = await this.list(tenant);
     const found =
       models.find(({ id }) => id === model) ??
@@ -136,6 +157,11 @@ export class Router {
     const near = nearest(model, model.includes('/') ? names : [...names, ...bare]);
     return fail('model_not_found', { model, near: [...new Set(near)] });
   }
+}
+
+function checkName(model: string): void {
+  if (model.length > LONGEST_NAME)
+    throw fail('model_not_found', { model: `${model.slice(0, 32)}...`, near: [] });
 }
 
 function candidate(account: ProviderAccount, model: string): Candidate {

@@ -10,7 +10,7 @@ import { type RelayEnds, relay } from '../wire/relay.ts';
 import { streamOf } from '../wire/stream-of.ts';
 import { Tail } from '../wire/tail.ts';
 import type { Usage } from '../wire/usage.ts';
-import { broken, cutOff, failureEvent } from './broken-stream.ts';
+import { broken, cutOff, lastWords } from './broken-stream.ts';
 import { respond } from './respond.ts';
 
 /** Looks at the lines of a stream of events as they pass. */
@@ -86,7 +86,7 @@ function whole<R extends RelayRequest>(
 ): Response {
   const usage = answer.usage ?? reading.took(typeof body === 'string' ? body : '', request);
   if (usage) settlement.used(usage);
-  if (typeof body === 'string') keep(pipeline, call, { ...answer, body, usage }, settlement);
+  if (typeof body === 'string') keep(pipeline, { ...call, request }, { ...answer, body, usage }, settlement);
   settlement.finish('completed');
   return respond(body, answer.headers, settlement);
 }
@@ -127,6 +127,7 @@ function endsOf<R extends RelayRequest>(
   };
   return {
     passing: (lines) => passage.passing(lines),
+    last: () => (passage.isComplete() ? undefined : lastWords(cutOff(settlement))),
     ended() {
       account();
       settlement.finish(
@@ -141,7 +142,7 @@ function endsOf<R extends RelayRequest>(
         return undefined;
       }
       settlement.finish('failed', broken(error, settlement));
-      return Buffer.concat([Buffer.from('\n\n'), failureEvent(broken(error, settlement))]);
+      return lastWords(broken(error, settlement));
     },
     left() {
       account();

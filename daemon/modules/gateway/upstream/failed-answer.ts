@@ -1,6 +1,7 @@
-import { SECOND_MS } from '../../../../src/kit/time.ts';
+import { DAY_MS, SECOND_MS } from '../../../../src/kit/time.ts';
 import type { ProviderAccount, ProviderKey } from '../../providers/index.ts';
 import { type FailureDetails, type FailureKind, UpstreamError } from './error.ts';
+import { withoutSecrets } from './secrets.ts';
 
 const SHOWN_CHARS = 1000;
 const MOST_READ_BYTES = 64 * 1024;
@@ -28,7 +29,7 @@ export async function failedAnswer(response: Response, { account, key }: Origin)
   const kind = kindOf(status);
   const text = await readSome(response);
   if (kind === 'key') return new UpstreamError(kind, refusedKey(account.name, status), { status });
-  const said = readSaid(key && key.secret !== '' ? text.replaceAll(key.secret, '[redacted]') : text);
+  const said = readSaid(withoutSecrets(text, key));
   if (kind === 'request' && !said.message)
     return new UpstreamError('address', wrongAddress(account.name, status), { status });
   return new UpstreamError(kind, wordsOf(kind, account.name, status, said.message), {
@@ -46,14 +47,14 @@ export function kindOf(status: number): FailureKind {
   return status >= 400 && status < 500 ? 'request' : 'server';
 }
 
-/** Milliseconds of Retry-After-Ms, or Retry-After as a number or a date (RFC 9110, 10.2.3); undefined without. */
+/** Milliseconds of Retry-After-Ms, or Retry-After as a number or a date (RFC 9110, 10.2.3), a day at most; undefined without. */
 export function retryAfterMs(headers: Headers, now = Date.now()): number | undefined {
   const exact = Number(headers.get('retry-after-ms') ?? Number.NaN);
-  if (exact > 0) return exact;
+  if (exact > 0) return Math.min(exact, DAY_MS);
   const text = headers.get('retry-after')?.trim();
   if (!text) return undefined;
   const ms = /^\d+(\.\d+)?$/.test(text) ? Number(text) * SECOND_MS : Date.parse(text) - now;
-  return ms > 0 ? Math.ceil(ms) : undefined;
+  return ms > 0 ? Math.min(Math.ceil(ms), DAY_MS) : undefined;
 }
 
 /** The words of an error body: `{error: {message}}`, `{error: "..."}`, `[{error}]`, `{message}` and `{detail}`. */

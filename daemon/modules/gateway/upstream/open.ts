@@ -36,7 +36,8 @@ export function openUpstream(
 
 /** What a call, or the reading of its answer, has failed with. A caller that left is `cancelled`. */
 export function failedCall(error: unknown, provider: string, signal: AbortSignal): Error {
-  if (error instanceof UpstreamError) return error;
+  // The stack is too small for what the caller has nested: no failure of the upstream.
+  if (error instanceof UpstreamError || error instanceof RangeError) return error;
   if (signal.aborted && !isTimeout(signal.reason)) return fail('cancelled');
   if (
     isTimeout(error) ||
@@ -54,6 +55,7 @@ export function failedCall(error: unknown, provider: string, signal: AbortSignal
   );
 }
 
-function isTimeout(reason: unknown): boolean {
+/** Whether a call was ended because its time was over. */
+export function isTimeout(reason: unknown): boolean {
   return reason instanceof Error && reason.name === 'TimeoutError';
 }

@@ -5,6 +5,8 @@ import { WholeLines } from './whole-lines.ts';
 export interface RelayEnds {
   /** Looks at whole lines on their way; answers those that pass, or undefined when none do. */
   passing?(lines: Uint8Array): Uint8Array | undefined;
+  /** Bytes that the reader gets besides when the source has ended; told before `ended`. */
+  last?(): Uint8Array | undefined;
   /** The source has ended. */
   ended(): void;
   /** The source has failed: the bytes to send in its place before closing, or undefined to break off. */
@@ -25,6 +27,8 @@ export function relay(source: ByteSource, ends: RelayEnds): ReadableStream<Uint8
   const finish = (sink: Sink) => {
     const rest = passing(lines.rest());
     if (rest) sink.enqueue(rest);
+    const last = ends.last?.();
+    if (last) sink.enqueue(last);
     ends.ended();
     sink.close();
   };

@@ -1,8 +1,12 @@
 import { usageInText } from './chat-usage.ts';
+import { Tail } from './tail.ts';
 import type { Usage } from './usage.ts';
 
 const MARK = Buffer.from('"usage":');
 const DONE = Buffer.from('[DONE]');
+const FINISHED = /"finish_reason"\s*:\s*"[^"]/;
+/** Room for the last events: the reason of the end and the usage. */
+const TAIL_BYTES = 8 * 1024;
 const LINE_FEED = 0x0a;
 const OPEN_BRACE = 0x7b;
 const SPACE = 0x20;
@@ -14,18 +18,24 @@ const NO_CHOICES = /"choices"\s*:\s*\[\s*\]/;
  */
 export class UsageFilter {
   usage: Usage | undefined;
-  /** The stream has said that it is complete. */
-  isComplete = false;
+  private isDone = false;
+  private readonly tail = new Tail(TAIL_BYTES);
   /** Events that have passed: about as many as tokens. */
   events = 0;
 
   constructor(private readonly shows: boolean) {}
 
+  /** The stream has said that it is complete, or why its answer has ended: not everybody who does that says the other. */
+  get isComplete(): boolean {
+    return this.isDone || FINISHED.test(this.tail.text());
+  }
+
   /** What passes of some whole lines; undefined when nothing does. */
   passing(piece: Uint8Array): Uint8Array | undefined {
     const lines = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
     this.events += countEvents(lines);
-    if (!this.isComplete && lines.includes(DONE)) this.isComplete = true;
+    this.tail.push(piece);
+    this.isDone ||= lines.includes(DONE);
     return reportsUsage(lines) ? this.withUsage(lines) : piece;
   }
 

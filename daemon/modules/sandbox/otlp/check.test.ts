@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { urlOf } from '../../../otlp/sender.ts';
 import { checkEndpoint, checkHeaders, checkLabels } from './check.ts';
-import { urlOf } from './sender.ts';
 
 const text = fc.oneof(fc.string({ maxLength: 20 }), fc.string({ unit: 'binary', maxLength: 20 }));
 const map = fc.dictionary(text, text, { maxKeys: 4 });

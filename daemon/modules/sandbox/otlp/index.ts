@@ -2,11 +2,14 @@ import type { Sampler } from '../metrics/sampler.ts';
 import type { Room, RoomContext } from '../room.ts';
 import { OtlpExporter } from './exporter.ts';
 import { otlpRoutes } from './routes.ts';
-import { OtlpSettingsService } from './settings.ts';
+import type { OtlpSettingsService } from './settings.ts';
 
 /** Metrics and traces of sandboxes, sent to the receivers that tenants name. */
-export function createOtlpRoom({ app, lifecycle, events }: RoomContext, sampler: Sampler): Room {
-  const settings = new OtlpSettingsService(app);
+export function createOtlpRoom(
+  { app, lifecycle, events }: RoomContext,
+  sampler: Sampler,
+  settings: OtlpSettingsService,
+): Room {
   const exporter = new OtlpExporter(app, lifecycle, events, settings);
   sampler.onSamples((samples) => {
     void exporter

@@ -1,7 +1,14 @@
+import {
+  attributes,
+  type DataPoint,
+  type Metric,
+  nanos,
+  type ResourceMetrics,
+  SCOPE,
+} from '../../../otlp/messages.ts';
 import type { Sample } from '../metrics/sampler.ts';
 import type { Usage } from '../metrics/service.ts';
-import { attributes, type DataPoint, type Metric, nanos, type ResourceMetrics } from './messages.ts';
-import { resourceOf, SCOPE } from './resource.ts';
+import { resourceOf } from './resource.ts';
 
 /** One value that a series has now. */
 type Reading = readonly [value: number, labels?: Readonly<Record<string, string>>];

@@ -1,9 +1,5 @@
-import { version } from '../../../version.ts';
+import { attributes, type KeyValue } from '../../../otlp/messages.ts';
 import type { Sandbox } from '../tables.ts';
-import { attributes, type KeyValue } from './messages.ts';
-
-/** Who measured. */
-export const SCOPE = { name: 'svc', version };
 
 /**
  * What a figure is about (OpenTelemetry semantic conventions, Resource: service and container). The instance id keeps

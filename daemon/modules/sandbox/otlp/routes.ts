@@ -2,7 +2,7 @@ import { otlpSettings } from '../../../../src/api/sandbox/otlp.ts';
 import { fail } from '../../../../src/errors/app-error.ts';
 import type { App } from '../../../app.ts';
 import { implement, type Route } from '../../../http/route.ts';
-import { send } from './sender.ts';
+import { send } from '../../../otlp/sender.ts';
 import type { OtlpSettingsService } from './settings.ts';
 import { testSpans } from './spans.ts';
 
@@ -15,7 +15,7 @@ export function otlpRoutes(app: App, settings: OtlpSettingsService): Route[] {
       const destination = settings.destination(caller.tenant);
       if (!destination)
         throw fail('failed_precondition', { message: 'No endpoint is set: PUT /v1/settings/otlp' });
-      const { encodeSpans } = await import('./codec.ts');
+      const { encodeSpans } = await import('../../../otlp/codec.ts');
       const spans = testSpans(caller.tenant, destination.labels, app.clock.now());
       const {
         kind,

@@ -4,6 +4,7 @@ import { type FieldViolation, invalid } from '../../../../src/errors/app-error.t
 import { maskKey } from '../../../../src/kit/redact.ts';
 import type { App } from '../../../app.ts';
 import type { Caller } from '../../../http/route.ts';
+import type { Destination, Receivers } from '../../../otlp/destination.ts';
 import { checkEndpoint, checkHeaders, checkLabels } from './check.ts';
 import { OtlpStore } from './store.ts';
 import type { OtlpRow } from './tables.ts';
@@ -11,29 +12,21 @@ import type { OtlpRow } from './tables.ts';
 type Wire = Value<typeof OtlpSettings>;
 type Map = Readonly<Record<string, string>>;
 
-/** Where a tenant's figures go, with its secrets. */
-export interface Destination {
-  /** Base address. */
-  readonly endpoint: string;
-  readonly headers: Map;
-  readonly labels: Map;
-}
-
 /** The row that headers are sealed to. */
 const SEALED_AS = 'otlp.headers';
 
 /** Where tenants' figures go: kept sealed, shown masked. */
-export class OtlpSettingsService {
+export class OtlpSettingsService implements Receivers {
   private readonly store: OtlpStore;
-  private changed: (tenant: string) => void = () => undefined;
+  private readonly listeners: Array<(tenant: string) => void> = [];
 
   constructor(private readonly app: App) {
     this.store = new OtlpStore(app.db);
   }
 
-  /** Tells one listener whose settings were changed. */
+  /** Tells a listener whose settings were changed. */
   onChange(listener: (tenant: string) => void): void {
-    this.changed = listener;
+    this.listeners.push(listener);
   }
 
   /** The settings, the values of headers masked. */
@@ -75,7 +68,7 @@ export class OtlpSettingsService {
       this.store.put({ tenant, endpoint, headers: sealed, extraLabels, enabled, updatedAt });
       this.app.audit.record({ tenant, actor, action: 'otlp.update', target: 'otlp', details });
     });
-    this.changed(tenant);
+    for (const listener of this.listeners) listener(tenant);
     return this.get(tenant);
   }
 
@@ -83,7 +76,13 @@ export class OtlpSettingsService {
   destination(tenant: string): (Destination & { readonly enabled: boolean }) | undefined {
     const row = this.store.find(tenant);
     if (!row?.endpoint) return undefined;
-    return { endpoint: row.endpoint, headers: this.open(row), labels: row.extraLabels, enabled: row.enabled };
+    return {
+      endpoint: row.endpoint,
+      headers: this.open(row),
+      labels: row.extraLabels,
+      trust: 'tenant',
+      enabled: row.enabled,
+    };
   }
 
   /** The tenants whose figures are to be sent. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import { attributes, nanos, type ResourceSpans, SCOPE, type Span } from '../../../otlp/messages.ts';
 import type { SandboxEvents } from '../history/events.ts';
 import type { Sandbox, SandboxEventRow } from '../tables.ts';
-import { attributes, nanos, type ResourceSpans, type Span } from './messages.ts';
-import { resourceOf, SCOPE } from './resource.ts';
+import { resourceOf } from './resource.ts';
 
 /** Events that only say that work begins, and the work: what came of it is told when it ended. */
 const BEGUN: Readonly<Record<string, string>> = {

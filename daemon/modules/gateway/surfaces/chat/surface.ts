@@ -8,7 +8,7 @@ import { usageOf } from '../../wire/chat-usage.ts';
 import { eventBytes, eventStream, SSE_HEADERS } from '../../wire/event-stream.ts';
 import { relay } from '../../wire/relay.ts';
 import { UsageFilter } from '../../wire/usage-filter.ts';
-import { broken, cutOff, failureEvent } from '../broken-stream.ts';
+import { broken, cutOff, failureEvent, lastWords } from '../broken-stream.ts';
 import { respond } from '../respond.ts';
 import { checkedChunks, textOf } from './guarded.ts';
 import { guessUsage } from './guess.ts';
@@ -34,17 +34,22 @@ export class ChatSurface {
   }
 
   /** Answers a request with what goes over the wire. Errors: as Pipeline.run. */
-  async complete(call: ModelCall<ChatRequest>): Promise<Response> {
-    const served = await this.serve(call);
-    const { settlement } = served;
+  async complete(asked: ModelCall<ChatRequest>): Promise<Response> {
+    const served = await this.serve(asked);
+    const { settlement, request } = served;
+    const call = { ...asked, request };
     if (served.kind === 'kept') {
       settlement.finish('completed');
       return respond(served.kept.body, { 'content-type': served.kept.contentType }, settlement);
     }
     const guarded = this.pipeline.stages.guardrails.active(call.caller.tenant).output;
-    return served.answer.kind === 'whole'
-      ? this.whole(call, served.answer, settlement, guarded)
-      : this.stream(call, served.answer, settlement, guarded);
+    try {
+      return served.answer.kind === 'whole'
+        ? await this.whole(call, served.answer, settlement, guarded)
+        : this.stream(call, served.answer, settlement, guarded);
+    } catch (error) {
+      throw settlement.failed(error);
+    }
   }
 
   private async whole(
@@ -119,6 +124,7 @@ function relayed(
   const account = () => settlement.used(filter.usage ?? guessUsage(call.request, filter.events));
   return relay(source, {
     passing: (lines) => filter.passing(lines),
+    last: () => (filter.isComplete ? undefined : lastWords(cutOff(settlement))),
     ended() {
       account();
       settlement.finish(
@@ -133,7 +139,7 @@ function relayed(
         return undefined;
       }
       settlement.finish('failed', error);
-      return Buffer.concat([Buffer.from('\n\n'), failureEvent(broken(error, settlement))]);
+      return lastWords(broken(error, settlement));
     },
     left() {
       account();

@@ -1,3 +1,4 @@
+import { parseNested } from '../../../../../src/kit/nesting.ts';
 import { UpstreamError } from '../../upstream/error.ts';
 
 /** How a vector travels: a list of numbers, or Base64 of little-endian 32-bit floats. */
@@ -26,7 +27,7 @@ export function inEncoding(text: string, wanted: Encoding, provider: string): st
 
 function readEmbeddings(text: string, provider: string): Embeddings {
   try {
-    const body = JSON.parse(text) as Embeddings;
+    const body = parseNested(text) as Embeddings;
     if (Array.isArray(body.data)) return body;
   } catch {
     // Told below, with what has no list.

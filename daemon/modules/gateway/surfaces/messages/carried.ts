@@ -1,3 +1,4 @@
+import { parseNested } from '../../../../../src/kit/nesting.ts';
 import type { MessagesBlock, MessagesRequest } from '../../wire/messages.ts';
 
 /**
@@ -15,7 +16,7 @@ export function carry(items: readonly unknown[]): string {
 export function carried(signature: string | undefined): unknown[] | undefined {
   if (!signature?.startsWith(MARK)) return undefined;
   try {
-    const items: unknown = JSON.parse(Buffer.from(signature.slice(MARK.length), 'base64url').toString());
+    const items: unknown = parseNested(Buffer.from(signature.slice(MARK.length), 'base64url').toString());
     return Array.isArray(items) ? items : undefined;
   } catch {
     return undefined;

@@ -1,3 +1,4 @@
+import { parseNested } from '../../../../../src/kit/nesting.ts';
 import type { ChatCompletion, ChatMessage } from '../../wire/chat.ts';
 import { usageOf } from '../../wire/chat-usage.ts';
 import type { MessagesBlock, MessagesMessage, MessagesUsage } from '../../wire/messages.ts';
@@ -57,7 +58,7 @@ export function thoughtIn(said: object): string {
 /** The input of a call: an object always, since callers read its fields. */
 export function inputOf(given: string): unknown {
   try {
-    const value: unknown = JSON.parse(given || '{}');
+    const value: unknown = parseNested(given || '{}');
     return typeof value === 'object' && value !== null ? value : { value };
   } catch {
     return { text: given };

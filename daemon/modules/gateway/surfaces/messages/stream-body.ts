@@ -27,6 +27,7 @@ export function relayedBody(
   const account = () => settlement.used(watch.usage ?? guessUsage(call.request, watch.events));
   return relay(source, {
     passing: (lines) => watch.passing(lines),
+    last: () => (watch.isComplete ? undefined : lastWords(cutOff(settlement), call)),
     ended() {
       account();
       settlement.finish(
@@ -41,7 +42,7 @@ export function relayedBody(
         return undefined;
       }
       settlement.finish('failed', error);
-      return Buffer.concat([Buffer.from('\n\n'), failureEvent(broken(error, settlement), call)]);
+      return lastWords(broken(error, settlement), call);
     },
     left() {
       account();
@@ -95,4 +96,9 @@ export function bytesOf(events: readonly MessagesEvent[]): Uint8Array {
 function failureEvent(cause: unknown, { requestId }: Call): Uint8Array {
   const { body } = messagesFailure(asAppError(failureOf(cause, [])), requestId);
   return eventBytes(JSON.stringify(body), 'error');
+}
+
+/** The same after bytes of another, where an event may be open. */
+function lastWords(cause: unknown, call: Call): Uint8Array {
+  return Buffer.concat([Buffer.from('\n\n'), failureEvent(cause, call)]);
 }

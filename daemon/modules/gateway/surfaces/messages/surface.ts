@@ -30,13 +30,14 @@ export class MessagesSurface {
   constructor(private readonly pipeline: Pipeline) {}
 
   /** Answers a request with what goes over the wire. Errors: as Pipeline.run. */
-  async create(call: ModelCall<MessagesRequest>): Promise<Response> {
-    const passed = passedHeaders(call.headers);
-    const served = await this.pipeline.run<MessagesRequest, MessagesAnswer>(call, {
+  async create(asked: ModelCall<MessagesRequest>): Promise<Response> {
+    const passed = passedHeaders(asked.headers);
+    const served = await this.pipeline.run<MessagesRequest, MessagesAnswer>(asked, {
       can: ({ adapter }) => canAnswer(adapter),
       send: (request, adapter, upstream) => send(request, adapter, upstream, passed),
     });
-    const { settlement } = served;
+    const { settlement, request } = served;
+    const call = { ...asked, request };
     if (served.kind === 'kept') {
       settlement.finish('completed');
       return this.respond(
@@ -46,9 +47,13 @@ export class MessagesSurface {
         settlement,
       );
     }
-    return served.answer.kind === 'whole'
-      ? this.whole(call, served.answer, settlement)
-      : this.stream(call, served.answer, settlement);
+    try {
+      return served.answer.kind === 'whole'
+        ? await this.whole(call, served.answer, settlement)
+        : this.stream(call, served.answer, settlement);
+    } catch (error) {
+      throw settlement.failed(error);
+    }
   }
 
   /** Counts the tokens of a conversation, as its provider counts them. Errors: as Pipeline.run; not_offered. */

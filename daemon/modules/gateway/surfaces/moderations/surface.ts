@@ -1,5 +1,6 @@
 import type { ModerationRequest } from '../../../../../src/api/gateway/moderations.ts';
 import type { Value } from '../../../../../src/api/schema.ts';
+import { parseNested } from '../../../../../src/kit/nesting.ts';
 import type { ModelCall } from '../../pipeline/call.ts';
 import type { Pipeline, SurfaceWork } from '../../pipeline/pipeline.ts';
 import type { RawAnswer } from '../../upstream/adapter.ts';
@@ -54,7 +55,7 @@ function withFlags(text: string, provider: string): string {
 
 function parse(text: string, provider: string): Results {
   try {
-    const body = JSON.parse(text) as Results;
+    const body = parseNested(text) as Results;
     if (Array.isArray(body.results)) return body;
   } catch {
     // Told below, with what has no results.

@@ -1,5 +1,6 @@
 import type { Output } from '../../../../../src/api/endpoint.ts';
 import type { rerank } from '../../../../../src/api/gateway/rerank.ts';
+import { parseNested } from '../../../../../src/kit/nesting.ts';
 import type { ModelCall } from '../../pipeline/call.ts';
 import type { Pipeline, SurfaceWork } from '../../pipeline/pipeline.ts';
 import type { RawAnswer } from '../../upstream/adapter.ts';
@@ -29,7 +30,7 @@ const work: SurfaceWork<RerankRequest, RawAnswer> = {
 
 const reading: RawReading<RerankRequest> = {
   took(text): Usage | undefined {
-    const { meta } = JSON.parse(text) as Ranking;
+    const { meta } = parseNested(text) as Ranking;
     const tokens = meta?.tokens ?? meta?.billedUnits;
     const searchUnits = meta?.billedUnits?.searchUnits;
     if (tokens?.inputTokens === undefined && searchUnits === undefined) return undefined;
@@ -76,7 +77,7 @@ function inOrder(
 
 function parse(text: string, provider: string): Ranking {
   try {
-    const ranking = JSON.parse(text) as Ranking;
+    const ranking = parseNested(text) as Ranking;
     if (Array.isArray(ranking.results)) return ranking;
   } catch {
     // Told below, with what has no results.

@@ -2,6 +2,7 @@ import { AppError, fail } from '../../../../../src/errors/app-error.ts';
 import type { ModelCall } from '../../pipeline/call.ts';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
 import type { Settlement } from '../../pipeline/settlement.ts';
+import { UpstreamError } from '../../upstream/error.ts';
 import type { Usage } from '../../wire/usage.ts';
 import { errorOf } from './failure.ts';
 import { bytesOf, type Made, type Making, type Step } from './making.ts';
@@ -10,6 +11,9 @@ import { endOf, LIFECYCLE, type ResponseObject, type ResponseRequest } from './w
 
 /** The most of a stream that is held back for a look at its end. */
 const MOST_HELD_BYTES = 16 * 1024 * 1024;
+
+/** The most of a response that is gathered while it streams: what it has said is kept, and stands in its last event. */
+const MOST_BYTES = 32 * 1024 * 1024;
 
 /** What a response that is over goes through before its end is told; `bytes` are the events of that end, when it streams. */
 export type Over = (response: ResponseObject, provider: string, bytes?: Uint8Array) => Promise<void>;
@@ -27,6 +31,7 @@ export class Answering {
   ): Promise<void> {
     book(call, settlement, response, usage);
     if (this.isGuarded(call)) await this.check(call, response, settlement);
+    if (!settlement.isKept) this.keep(call, response, usage, settlement);
     await over(response, providerOf(settlement));
     settlement.finish(endingOf(response));
   }
@@ -39,6 +44,7 @@ export class Answering {
     over: Over,
   ): AsyncGenerator<Step, void> {
     let isOver = false;
+    let bytes = 0;
     const close: Close = async ({ end, bytes }) => {
       isOver = true;
       book(call, settlement, end, making.usage);
@@ -47,10 +53,11 @@ export class Answering {
     try {
       const steps = this.isGuarded(call) ? this.checked(call, making, settlement) : making.steps();
       for await (const step of steps) {
+        bytes += step.bytes.byteLength;
         if (isLast(step)) {
           await close(step);
           settlement.finish(endingOf(step.end));
-        }
+        } else if (bytes > MOST_BYTES) throw tooLong(settlement);
         yield step;
       }
     } catch (error) {
@@ -76,6 +83,18 @@ export class Answering {
     await close(step);
     settlement.finish(isLeft ? 'stopped' : 'failed', isLeft ? undefined : error);
     return step;
+  }
+
+  private keep(
+    call: ModelCall<ResponseRequest>,
+    response: ResponseObject,
+    usage: Usage | undefined,
+    { model }: Settlement,
+  ): void {
+    const { cache } = this.pipeline.stages;
+    const mode = cache.modeOf(call);
+    if (model === undefined || (mode !== 'use' && mode !== 'refresh')) return;
+    cache.keep(call, { contentType: 'application/json', body: JSON.stringify(response), model, usage });
   }
 
   private isGuarded({ caller: { tenant } }: ModelCall): boolean {
@@ -147,6 +166,10 @@ function book(
   usage: Usage | undefined,
 ) {
   settlement.used(usage ?? guessUsage(call.request.input, response));
+}
+
+function tooLong(settlement: Settlement): UpstreamError {
+  return new UpstreamError('server', `The provider ${providerOf(settlement)} does not come to an end.`);
 }
 
 function providerOf({ model }: Settlement): string {

@@ -1,3 +1,4 @@
+import { parseNested } from '../../../../../src/kit/nesting.ts';
 import type { Clock } from '../../../../../src/kit/time.ts';
 import type { ModelCall } from '../../pipeline/call.ts';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
@@ -67,6 +68,6 @@ export class Foreground {
 }
 
 function fromCache({ body, contentType, usage }: CachedAnswer, base: ResponseObject): Sent {
-  const response = asOurs(JSON.parse(body) as ResponseObject, base);
+  const response = asOurs(parseNested(body) as ResponseObject, base);
   return { kind: 'whole', made: { headers: new Headers({ 'content-type': contentType }), response, usage } };
 }

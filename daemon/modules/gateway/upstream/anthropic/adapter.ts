@@ -13,9 +13,8 @@ import type {
 } from '../adapter.ts';
 import { UpstreamError } from '../error.ts';
 import { failedAnswer } from '../failed-answer.ts';
-import { failedCall } from '../open.ts';
 import { passHeaders } from '../pass-headers.ts';
-import { JSON_HEADERS, parseJson, readJson } from '../translate/answer.ts';
+import { JSON_HEADERS, parseJson, readJson, readText } from '../translate/answer.ts';
 import { overEvents, streamedChat, wholeChat } from '../translate/stream.ts';
 import { endingOf, serviceTier } from './endings.ts';
 import { MessagesReader } from './reader.ts';
@@ -105,12 +104,6 @@ async function call(path: string, upstream: Upstream, init: UpstreamInit): Promi
   const response = await upstream.fetch(path, { ...init, headers });
   if (response.ok) return response;
   throw await failedAnswer(response, upstream);
-}
-
-async function readText(response: Response, { account, signal }: Upstream): Promise<string> {
-  return response.text().catch((error: unknown) => {
-    throw failedCall(error, account.name, signal);
-  });
 }
 
 interface Page {

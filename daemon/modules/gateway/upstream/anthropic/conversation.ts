@@ -1,3 +1,4 @@
+import { parseNested } from '../../../../../src/kit/nesting.ts';
 import type { ChatMessage, ChatToolCall } from '../../wire/chat.ts';
 import type { MessagesBlock, MessagesTurn } from '../../wire/messages.ts';
 import { textOf } from '../translate/content.ts';
@@ -143,7 +144,7 @@ function toolUse(call: ChatToolCall): MessagesBlock {
 function readInput(given: string): unknown {
   if (given.trim() === '') return {};
   try {
-    const value: unknown = JSON.parse(given);
+    const value: unknown = parseNested(given);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : { value };
   } catch {
     return { text: given };

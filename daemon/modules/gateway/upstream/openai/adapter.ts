@@ -1,4 +1,4 @@
-import { SseParser } from '../../../../../src/client/sse.ts';
+import { parseNested } from '../../../../../src/kit/nesting.ts';
 import { piecesOf } from '../../wire/byte-source.ts';
 import type { ChatChunk, ChatCompletion, ChatRequest } from '../../wire/chat.ts';
 import type { Adapter, ByteSource, ModelInfo, StreamedChat, Upstream, WholeChat } from '../adapter.ts';
@@ -6,8 +6,12 @@ import { UpstreamError } from '../error.ts';
 import { failedAnswer } from '../failed-answer.ts';
 import { failedCall } from '../open.ts';
 import { passHeaders } from '../pass-headers.ts';
+import { failureWithoutSecrets } from '../secrets.ts';
+import { readJson, readText } from '../translate/answer.ts';
+import { isObject } from '../translate/content.ts';
+import { EventData } from '../translate/sse.ts';
 import { headersOf, pathOf } from './address.ts';
-import { isJson, notThisDialect, textOf } from './answer.ts';
+import { isJson, notThisDialect } from './answer.ts';
 import { failureIn, untilContent } from './first-content.ts';
 import { plainRequest } from './plain.ts';
 import { openaiRelay } from './relay.ts';
@@ -28,7 +32,7 @@ export const openaiAdapter: Adapter = {
   async models(upstream) {
     const response = await upstream.fetch(pathOf('/models', upstream), { headers: headersOf(upstream) });
     if (!response.ok) throw await failedAnswer(response, upstream);
-    return readModels(await response.json());
+    return readModels(await readJson(response, upstream));
   },
 };
 
@@ -40,25 +44,30 @@ export function readModels(body: unknown): ModelInfo[] {
   if (!Array.isArray(data)) throw new Error('the answer has no list "data"');
   return data.flatMap((item: { id?: unknown; created?: unknown } | null) =>
     typeof item?.id === 'string' && item.id !== ''
-      ? [{ id: item.id, created: Number.isInteger(item.created) ? Number(item.created) : 0 }]
+      ? [{ id: item.id, created: isTime(item.created) ? item.created : 0 }]
       : [],
   );
 }
 
+/** Whether it is a time of Unix in seconds that a Date can hold (ECMA-262, 21.4.1.1). */
+function isTime(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 8.64e12;
+}
+
 /** The events of a stream of this dialect as objects. Errors: UpstreamError, also for an event that is an error. */
 export async function* chunksIn(source: ByteSource, upstream: Upstream): AsyncGenerator<ChatChunk> {
-  const parser = new SseParser();
-  const decoder = new TextDecoder();
+  const events = new EventData();
   try {
     for await (const piece of piecesOf(source))
-      for (const { data } of parser.push(decoder.decode(piece, { stream: true }))) {
+      for (const data of events.take(piece)) {
         if (data === '[DONE]') continue;
         const failure = failureIn(data, upstream.account.name);
         if (failure) throw failure;
-        yield JSON.parse(data) as ChatChunk;
+        yield parseNested(data) as ChatChunk;
       }
   } catch (error) {
-    throw failedCall(error, upstream.account.name, upstream.signal);
+    const failure = failedCall(error, upstream.account.name, upstream.signal);
+    throw failure instanceof UpstreamError ? failureWithoutSecrets(failure, upstream.key) : failure;
   }
 }
 
@@ -80,7 +89,7 @@ async function streamed(response: Response, upstream: Upstream): Promise<Streame
 }
 
 async function whole(response: Response, upstream: Upstream): Promise<WholeChat> {
-  const raw = await textOf(response, upstream);
+  const raw = await readText(response, upstream);
   return { kind: 'whole', headers: passHeaders(response.headers), raw, completion: parse(raw, upstream) };
 }
 
@@ -88,8 +97,9 @@ function parse(text: string, { account }: Upstream): ChatCompletion {
   const said = failureIn(text, account.name);
   if (said) throw said;
   try {
-    const value = JSON.parse(text) as ChatCompletion | null;
-    if (Array.isArray(value?.choices)) return value;
+    const value = parseNested(text) as ChatCompletion | null;
+    if (Array.isArray(value?.choices) && value.choices.every((choice) => isObject(choice?.message)))
+      return value;
   } catch {
     // Told below, with what is no completion for other reasons.
   }

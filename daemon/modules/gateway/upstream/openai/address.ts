@@ -1,4 +1,5 @@
 import type { ProviderAccount, ProviderKey } from '../../../providers/index.ts';
+import { segmentOf } from '../translate/path.ts';
 
 /** What a call of the chat-completions family needs besides its body. */
 interface Target {
@@ -15,7 +16,7 @@ export function pathOf(operation: string, { account }: Target, model?: string): 
   const version = settings.api_version;
   if (dialect !== 'azure' || !version) return operation;
   const place =
-    model === undefined ? '' : `/deployments/${encodeURIComponent(settings[`deployment.${model}`] ?? model)}`;
+    model === undefined ? '' : `/deployments/${segmentOf(settings[`deployment.${model}`] ?? model)}`;
   return `${place}${operation}?api-version=${encodeURIComponent(version)}`;
 }
 

@@ -1,15 +1,5 @@
 import type { Upstream } from '../adapter.ts';
 import { UpstreamError } from '../error.ts';
-import { failedCall } from '../open.ts';
-
-/** The text of an answer. Errors: UpstreamError of kind network or timeout; cancelled. */
-export async function textOf(response: Response, { account, signal }: Upstream): Promise<string> {
-  try {
-    return await response.text();
-  } catch (error) {
-    throw failedCall(error, account.name, signal);
-  }
-}
 
 /** Whether a Content-Type is JSON's, or of a kind of JSON. */
 export function isJson(type: string): boolean {

@@ -1,11 +1,13 @@
 import { ReadAhead } from '../../wire/byte-source.ts';
+import { Form } from '../../wire/form.ts';
 import { streamOfSource } from '../../wire/stream-of.ts';
 import type { Adapter, ByteSource, JsonSurface, RawAnswer, RelayRequest, Upstream } from '../adapter.ts';
 import { failedAnswer } from '../failed-answer.ts';
 import { failedCall } from '../open.ts';
 import { passHeaders } from '../pass-headers.ts';
+import { readText } from '../translate/answer.ts';
 import { headersOf, pathOf } from './address.ts';
-import { isJson, notThisDialect, textOf } from './answer.ts';
+import { isJson, notThisDialect } from './answer.ts';
 import { untilContent, untilEvent } from './first-content.ts';
 import { reportsUsage } from './stream-usage.ts';
 
@@ -45,7 +47,7 @@ async function relayTo(
   if (!response.ok) throw await failedAnswer(response, upstream);
   const headers = passHeaders(response.headers);
   const type = headers.get('content-type') ?? '';
-  if (isJson(type)) return { headers, body: await textOf(response, upstream) };
+  if (isJson(type)) return { headers, body: await readText(response, upstream) };
   if (type.startsWith('text/html') || !response.body) {
     await response.body?.cancel();
     throw notThisDialect(upstream, type);
@@ -61,12 +63,13 @@ async function relayTo(
   return { headers, body: streamOfSource(source) };
 }
 
-function bodyOf({ form, ...values }: RelayRequest): {
+function bodyOf(request: RelayRequest): {
   contentType: string;
   body: string | Uint8Array | ReadableStream<Uint8Array>;
 } {
-  if (!form) return { contentType: 'application/json', body: JSON.stringify(values) };
-  const { stream: _, ...fields } = values;
+  const { form, stream: _, ...fields } = request;
+  // A caller's own field of this name is JSON and passes as any other that is not known.
+  if (!(form instanceof Form)) return { contentType: 'application/json', body: JSON.stringify(request) };
   return form.encode(textsIn(fields));
 }
 

@@ -13,11 +13,18 @@ export const JSON_HEADERS = {
 const MOST_BYTES = 128 * 1024 * 1024;
 
 /** Reads an answer that is a success. Errors: UpstreamError of kind server when it is no JSON or too long; network, timeout; cancelled. */
-export async function readJson(response: Response, { account, signal }: Upstream): Promise<unknown> {
+export async function readJson(response: Response, upstream: Upstream): Promise<unknown> {
+  return parseJson(await readText(response, upstream), upstream.account.name);
+}
+
+/** The text of an answer, up to 128 MiB. Errors: UpstreamError of kind server when it is longer; network, timeout; cancelled. */
+export async function readText(response: Response, { account, signal }: Upstream): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
   let bytes = 0;
   try {
+    if (Number(response.headers.get('content-length') ?? Number.NaN) <= MOST_BYTES)
+      return await response.text();
     for await (const piece of response.body ?? []) {
       bytes += piece.byteLength;
       if (bytes > MOST_BYTES) throw new UpstreamError('server', `The answer of ${account.name} is too long.`);
@@ -26,7 +33,7 @@ export async function readJson(response: Response, { account, signal }: Upstream
   } catch (error) {
     throw failedCall(error, account.name, signal);
   }
-  return parseJson(text + decoder.decode(), account.name);
+  return text + decoder.decode();
 }
 
 /** An object or a list out of JSON. Errors: UpstreamError of kind server when it is none. */

@@ -1,8 +1,7 @@
 import type { RelayRequest, Upstream } from '../adapter.ts';
 import { UpstreamError } from '../error.ts';
 import { failedAnswer } from '../failed-answer.ts';
-import { failedCall } from '../open.ts';
-import { JSON_HEADERS } from './answer.ts';
+import { JSON_HEADERS, readText } from './answer.ts';
 
 /** An answer as text. */
 export interface TextAnswer {
@@ -14,8 +13,9 @@ export interface TextAnswer {
 export async function callWithBearer(
   path: string,
   body: Partial<RelayRequest>,
-  { account, key, signal, fetch }: Upstream,
+  upstream: Upstream,
 ): Promise<TextAnswer> {
+  const { account, key, fetch } = upstream;
   const headers: Record<string, string> = { ...JSON_HEADERS };
   if (key && key.secret !== '') headers.authorization = `Bearer ${key.secret}`;
   const response = await fetch(path, { headers, body: JSON.stringify(body) });
@@ -27,8 +27,6 @@ export async function callWithBearer(
       `The provider ${account.name} answered with something that is not JSON.`,
     );
   }
-  const text = await response.text().catch((error: unknown) => {
-    throw failedCall(error, account.name, signal);
-  });
+  const text = await readText(response, upstream);
   return { headers: response.headers, text };
 }

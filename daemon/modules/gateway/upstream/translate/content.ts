@@ -1,3 +1,4 @@
+import { parseNested } from '../../../../../src/kit/nesting.ts';
 import type { ChatMessage } from '../../wire/chat.ts';
 import { refused } from '../refused.ts';
 
@@ -42,7 +43,7 @@ export function argumentsOf(text: string | undefined): Record<string, unknown> {
 /** The value of a JSON text; undefined when it is none. */
 export function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseNested(text);
   } catch {
     return undefined;
   }

@@ -24,13 +24,18 @@ export class EventData {
   private read(text: string): string[] {
     const all = this.rest === '' ? text : this.rest + text;
     const events: string[] = [];
+    if (!text.includes('\n')) return this.hold(all, events);
     let start = 0;
     for (let feed = all.indexOf('\n'); feed >= 0; feed = all.indexOf('\n', start)) {
       const end = feed > start && all.charCodeAt(feed - 1) === 13 ? feed - 1 : feed;
       this.line(all, start, end, events);
       start = feed + 1;
     }
-    this.rest = all.slice(start);
+    return this.hold(all.slice(start), events);
+  }
+
+  private hold(rest: string, events: string[]): string[] {
+    this.rest = rest;
     if (this.rest.length + (this.data?.length ?? 0) > MOST_HELD_CHARS)
       throw new UpstreamError('server', 'The provider sent an event that does not end.');
     return events;

@@ -3,6 +3,7 @@ import type { StreamedChat, Upstream, WholeChat } from '../adapter.ts';
 import { UpstreamError } from '../error.ts';
 import { failedCall } from '../open.ts';
 import { notThisDialect } from '../openai/answer.ts';
+import { failureWithoutSecrets } from '../secrets.ts';
 import { answerHeaders } from './answer.ts';
 import { completionOf, type Delta } from './chunks.ts';
 import { parsed } from './content.ts';
@@ -77,6 +78,9 @@ export function wholeChat(response: Response, chunks: readonly ChatChunk[]): Who
   };
 }
 
+/** Chunks without content at the beginning of an answer; whoever sends more will send them without end. */
+const MOST_SILENT = 10_000;
+
 /** Chunks as they are read: one loop over the body and no more, because it runs for every event. */
 class ChunkStream implements AsyncIterableIterator<ChatChunk> {
   private readonly reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
@@ -120,8 +124,17 @@ class ChunkStream implements AsyncIterableIterator<ChatChunk> {
   /** Reads until a chunk has content or says the end of a choice, and keeps what came before it. */
   async untilContent(): Promise<void> {
     const held: ChatChunk[] = [];
-    while (!this.ended && !held.some(hasContent)) held.push(...(await this.more()));
-    if (!held.some(hasContent)) throw this.failure ?? silent(this.upstream.account.name);
+    let isBegun = false;
+    while (!this.ended && !isBegun && held.length < MOST_SILENT) {
+      const chunks = await this.more();
+      isBegun = chunks.some(hasContent);
+      held.push(...chunks);
+    }
+    if (!isBegun) {
+      const failure = this.failure ?? silent(this.upstream.account.name);
+      await this.return();
+      throw failure;
+    }
     this.ready = held;
   }
 
@@ -143,10 +156,16 @@ class ChunkStream implements AsyncIterableIterator<ChatChunk> {
       }
     } catch (error) {
       this.ended = true;
-      this.failure = failedCall(error, this.upstream.account.name, this.upstream.signal);
+      this.failure = this.failureOf(error);
       void this.reader?.cancel().catch(() => undefined);
     }
     return chunks;
+  }
+
+  private failureOf(error: unknown): Error {
+    const { account, key, signal } = this.upstream;
+    const failure = failedCall(error, account.name, signal);
+    return failure instanceof UpstreamError ? failureWithoutSecrets(failure, key) : failure;
   }
 }
 

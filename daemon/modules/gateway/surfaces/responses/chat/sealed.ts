@@ -1,3 +1,5 @@
+import { parseNested } from '../../../../../../src/kit/nesting.ts';
+
 const MARK = 'svc1.';
 
 /** What a provider wants back unchanged (`provider_content`), as the `encrypted_content` of an item of reasoning. */
@@ -9,7 +11,7 @@ export function sealContent(items: readonly unknown[]): string {
 export function openContent(sealed: unknown): unknown[] | undefined {
   if (!isSealed(sealed)) return undefined;
   try {
-    const items: unknown = JSON.parse(Buffer.from(sealed.slice(MARK.length), 'base64url').toString());
+    const items: unknown = parseNested(Buffer.from(sealed.slice(MARK.length), 'base64url').toString());
     return Array.isArray(items) ? items : undefined;
   } catch {
     return undefined;

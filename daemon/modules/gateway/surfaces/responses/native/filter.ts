@@ -1,3 +1,4 @@
+import { parseNested } from '../../../../../../src/kit/nesting.ts';
 import { isObject } from '../../../upstream/translate/content.ts';
 import { type Item, isEnd, type ResponseEvent, type ResponseObject } from '../wire.ts';
 import { asOurs } from './own-fields.ts';
@@ -91,7 +92,7 @@ function eventsIn(lines: Uint8Array): ResponseEvent[] {
 function eventIn(line: string): ResponseEvent | undefined {
   if (!line.startsWith(DATA)) return undefined;
   try {
-    const event: unknown = JSON.parse(line.slice(DATA.length));
+    const event: unknown = parseNested(line.slice(DATA.length));
     return isObject(event) && typeof event.type === 'string' ? (event as ResponseEvent) : undefined;
   } catch {
     return undefined;

@@ -1,0 +1,13 @@
+/** Damps how much the first places of a list count (Cormack, Clarke and Büttcher, SIGIR 2009). */
+const K = 60;
+
+/**
+ * Reciprocal rank fusion: one list out of several, each best first. What stands high in many lists comes first; what is in
+ * one alone still comes. Equal ones keep the order of the first list that has them.
+ */
+export function fuse<T>(...lists: ReadonlyArray<readonly T[]>): T[] {
+  const scores = new Map<T, number>();
+  for (const list of lists)
+    for (const [i, item] of list.entries()) scores.set(item, (scores.get(item) ?? 0) + 1 / (K + i + 1));
+  return [...scores].sort(([, a], [, b]) => b - a).map(([item]) => item);
+}
