@@ -1,4 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,8 +45,9 @@ beforeEach(() => {
 afterAll(async () => {
   await daemon?.stop();
   await upstream?.stop();
-  rmSync(home, { recursive: true, force: true });
 });
+
+afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 const environment = () => ({ HOME: home, SVC_API_URL: daemon.url, SVC_API_KEY: daemon.apiKey });
 
@@ -223,7 +233,7 @@ describe('a conversation', () => {
   test('Ctrl-C stops an answer and keeps what has come; a second one leaves', async () => {
     const { left } = await upstream.seen();
     const run = await begin('', 'openai/hangs-midstream');
-    await run.say('one two three four five six seven eight nine ten', 'nine');
+    await run.say('one two three four five six seven eight nine ten', 'ten nine');
     run.type('\x03');
     await run.see('stopped');
     await until(async () => (await upstream.seen()).left > left);
@@ -236,7 +246,7 @@ describe('a conversation', () => {
     const run = onTerminal('$SVC chat openai/gpt-test; echo rc $?; stty -a');
     await run.see('> ');
     run.type('never sent\x03one two\r');
-    await run.see('two one');
+    await run.see('first words');
     expect(await messagesSeen()).toEqual([{ role: 'user', content: 'one two' }]);
     run.type('\x03');
     await run.see('once more');

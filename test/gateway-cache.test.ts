@@ -269,6 +269,11 @@ describe('the semantic cache', () => {
     expect((await ask(other, { by })).cache).toBe('miss');
   });
 
+  test('a vector that does not come in time is a miss', async () => {
+    expect((await ask('tell me slowly', { by })).cache).toBe('miss');
+    expect((await ask('tell me slowly', { by })).cache).toBe('hit');
+  }, 20_000);
+
   test('everything else has to be the same', async () => {
     const system = (content: string) => ({
       by,

@@ -44,12 +44,7 @@ export function operation(
   };
 }
 
-function handle(
-  endpoint: Endpoint,
-  route: Route,
-  call: Call,
-  idempotency: Idempotency,
-): unknown {
+function handle(endpoint: Endpoint, route: Route, call: Call, idempotency: Idempotency): unknown {
   const key = call.idempotencyKey;
   // What a model answers under /compat is passed on as it comes, and is not kept here.
   const answersJson = !endpoint.stream && !endpoint.chunk && !endpoint.path.startsWith('/compat/');

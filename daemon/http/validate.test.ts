@@ -94,5 +94,7 @@ test('a query is read from text and ignores what it does not know', () => {
 test('a compat body passes with fields that the contract does not know', () => {
   const chat = validator(t.Object({ model: t.String() }), 'compat');
   expect(chat.check({ model: 'm', novel_field: 1 })).toEqual({ model: 'm', novel_field: 1 });
-  expect(violations({ model: 1 }, chat)).toHaveProperty('model');
+  expect(violations({ model: 1 }, chat)).toHaveProperty('model', 'must be string');
+  const either = validator(t.Object({ n: t.Union([t.Integer(), t.Null()]) }), 'compat');
+  expect(violations({ n: 'x' }, either)).toHaveProperty('n', 'has none of the forms that it may have');
 });

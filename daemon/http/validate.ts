@@ -62,13 +62,9 @@ function expectation({ schema, value, message }: ValueError): string {
   if (schema.format === 'int64') return 'must be a whole number, as text';
   if (schema.format === 'date-time') return 'must be an RFC 3339 time such as 2026-01-31T12:00:00Z';
   if (schema.format === 'byte') return 'must be base64';
-  return (
-    message.charAt(0).toLowerCase() +
-    message
-      .slice(1)
-      .replace(/^Expected/i, 'must be')
-      .replace(/^xpected/i, '')
-  );
+  if (schema[Kind] === 'Union') return 'has none of the forms that it may have';
+  const words = message.replace(/^Expected /, 'must be ');
+  return words.charAt(0).toLowerCase() + words.slice(1);
 }
 
 function describeUnknown(schema: TSchema, field: string): FieldViolation {

@@ -45,7 +45,10 @@ export class AppError extends Error {
       details.push({ '@type': `${TYPE}.BadRequest`, fieldViolations: this.violations });
     for (const name of ['attempts', 'violations'] as const)
       if (Array.isArray(this.data[name]))
-        details.push({ '@type': `type.svc.dev/svc.gateway.${name}`, [this.shownName(name)]: this.data[name] });
+        details.push({
+          '@type': `type.svc.dev/svc.gateway.${name}`,
+          [this.shownName(name)]: this.data[name],
+        });
     if (this.hint) details.push({ '@type': `${TYPE}.Help`, hint: this.hint });
     details.push({ '@type': `${TYPE}.RequestInfo`, requestId });
     return { code: this.rpc, message: this.message, details };
@@ -54,7 +57,9 @@ export class AppError extends Error {
   /** What guardrails found is named by where they found it: `input_guardrail_violations`. */
   private shownName(name: string): string {
     const { direction } = this.data;
-    return name === 'violations' && typeof direction === 'string' ? `${direction}_guardrail_violations` : name;
+    return name === 'violations' && typeof direction === 'string'
+      ? `${direction}_guardrail_violations`
+      : name;
   }
 }
 

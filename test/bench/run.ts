@@ -6,7 +6,7 @@ import { ensurePrograms } from '../support/debian-packages.ts';
  * Runs the benchmarks on the compiled program, or those that are named: `bun run bench sandbox startup`. Each prints
  * tables with ratios and goals. A goal that is missed is no failure; a benchmark that breaks is. Sizes come from the
  * environment: BENCH_ROUNDS, BENCH_CROWD, BENCH_CHANGE_MB, BENCH_WATCHED, BENCH_WATCH_SECONDS, BENCH_CALLS, BENCH_CRONS, BENCH_EVENTS, BENCH_EDGE_ROUNDS, BENCH_EDGE_MS, BENCH_IDLE_MS, BENCH_SSH_MB,
- * BENCH_STORE_MB, BENCH_RECORDS, BENCH_OBSERVED, BENCH_TURN_MS, BENCH_REQUESTS, BENCH_STREAMS.
+ * BENCH_STORE_MB, BENCH_RECORDS, BENCH_CHUNKS, BENCH_OBSERVED, BENCH_TURN_MS, BENCH_REQUESTS, BENCH_STREAMS.
  */
 const BENCHMARKS = [
   'startup',
@@ -15,6 +15,7 @@ const BENCHMARKS = [
   'snapshot',
   'object-stores',
   'code',
+  'functions',
   'crowd',
   'watching',
   'automation',
@@ -29,6 +30,7 @@ const BENCHMARKS = [
   'telemetry',
   'cache',
   'dialects',
+  'memory',
   'preview',
   'network',
   'driver-namespace',

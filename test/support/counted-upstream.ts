@@ -15,7 +15,7 @@ interface Body extends Record<string, unknown> {
 
 /**
  * Starts one. It answers with the words of the request backwards and the number of the call. Its models: `filtered` ends with content_filter,
- * `runs-code` answers with a call of eval, `talked-out` with a marker of a jailbreak, `fails` with 500; anything else just answers.
+ * `runs-code` answers with a call of eval, `talked-out` with a marker of a jailbreak, `fails` with 500; anything else just answers. A vector of what says `slowly` never comes.
  */
 export function startCounted(): CountedUpstream {
   const calls = new Map<string, number>();
@@ -30,6 +30,8 @@ export function startCounted(): CountedUpstream {
       const place = (calls.get(path) ?? 0) + 1;
       calls.set(path, place);
       last.set(path, body);
+      if (path === 'embeddings' && String(body.input).includes('slowly'))
+        await new Promise((resolve) => request.signal.addEventListener('abort', resolve));
       if (body.model === 'fails') return Response.json({ error: { message: 'broken' } }, { status: 500 });
       return answers[path]?.(body, place) ?? Response.json({ error: { message: path } }, { status: 404 });
     },

@@ -63,7 +63,7 @@ export function createMemoryModule(app: App, embed: Embed): MemoryModule {
     buried,
   });
   const tally = new Tally(clock);
-  const reports = new UsageReports(new UsageStore(db), tally, clock);
+  const reports = new UsageReports(new UsageStore(db), tally, clock, log);
   jobs.every('memory.uses.prune', DAY_MS, () => reports.prune(clock.now() - USES_KEPT_MS));
   let writing: Timer | undefined;
   return {

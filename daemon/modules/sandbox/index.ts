@@ -39,7 +39,7 @@ import { createSshRoom, type People } from './ssh/index.ts';
 import { templateRoutes } from './templates/routes.ts';
 import { createVolumesRoom } from './volumes/index.ts';
 
-export type { Execution, Exit, Finding, Probe } from './drivers/driver.ts';
+export type { Execution, Exit, Finding, OutputChunk, Probe } from './drivers/driver.ts';
 export { selectDriver } from './drivers/select.ts';
 export { objectStoreFinding } from './object-stores/tools.ts';
 export type { OwnSandboxes } from './own-sandboxes.ts';

@@ -71,7 +71,7 @@ export class Instance {
       if (reply.kind === 'result') return instance;
       if (reply.kind === 'ended' && reply.last.includes(`missing ${interpreterOf(language)}`))
         throw fail('failed_precondition', {
-          message: `The sandboxes of this instance have no ${interpreterOf(language)}, which ${code.runtime} needs.`,
+          message: `The sandboxes of this instance have no ${interpreterOf(language)}, which ${code.runtime} needs. An image that has it can be named in functions.image.`,
         });
       const outcome = instance.outcomeOf(reply, START_MS);
       await instance.end();

@@ -23,10 +23,14 @@ export const CACHE_SCHEMA: TelemetrySchema = {
 
 /** Answers wait at most this long until they are in the file. */
 const FLUSH_MS = SECOND_MS / 2;
-/** Most answers that wait; what comes then is in memory alone. */
-const MOST_WAITING = 500;
+/** Most bytes that wait; what comes then is in memory alone. */
+const MOST_WAITING_BYTES = 16 * 1024 * 1024;
+/** What is written before other work has its turn. */
+const SLICE = { rows: 64, bytes: 256 * 1024 };
 /** Rows that are deleted in a batch. */
 const AT_ONCE = 200;
+
+const ALL_BYTES = 'SELECT coalesce(sum(size), 0) AS n FROM answers';
 
 interface Row {
   readonly proof: string;
@@ -43,6 +47,7 @@ interface Waiting {
 /** Answers in a file: found again after a start. Written in batches, apart from requests. A fault of the file makes it empty, never an error. */
 export class DiskAnswers implements AnswerStore {
   private readonly waiting = new Map<string, Waiting>();
+  private waitingBytes = 0;
   private timer: Timer | undefined;
   private bytes: number;
 
@@ -51,7 +56,7 @@ export class DiskAnswers implements AnswerStore {
     private readonly mostBytes: () => number,
     private readonly clock: Clock,
   ) {
-    this.bytes = this.sum('SELECT coalesce(sum(size), 0) AS n FROM answers');
+    this.bytes = this.sum(ALL_BYTES);
   }
 
   find(tenant: string, { place, proof }: RequestKey): KeptAnswer | undefined {
@@ -68,17 +73,22 @@ export class DiskAnswers implements AnswerStore {
   }
 
   keep(tenant: string, key: RequestKey, answer: KeptAnswer): void {
-    if (this.waiting.size >= MOST_WAITING) return;
-    this.waiting.set(`${tenant} ${key.place}`, { tenant, key, answer });
-    this.timer ??= setTimeout(() => this.flush(), FLUSH_MS);
+    if (this.waitingBytes + sizeOf(answer) > MOST_WAITING_BYTES) return;
+    const id = `${tenant} ${key.place}`;
+    this.takeOut(id);
+    this.waiting.set(id, { tenant, key, answer });
+    this.waitingBytes += sizeOf(answer);
+    this.timer ??= setTimeout(() => this.writeSome(), FLUSH_MS);
   }
 
   clear(tenant: string): number {
-    for (const [id, one] of this.waiting) if (one.tenant === tenant) this.waiting.delete(id);
-    const size = this.sum('SELECT coalesce(sum(size), 0) AS n FROM answers WHERE tenant = ?', tenant);
-    const gone = this.sqlite.query('DELETE FROM answers WHERE tenant = ?').run(tenant).changes;
-    this.bytes -= size;
-    return gone;
+    const waiting = [...this.waiting].filter(([, one]) => one.tenant === tenant);
+    for (const [id] of waiting) this.takeOut(id);
+    const gone = this.attempt(
+      () => this.sqlite.query('DELETE FROM answers WHERE tenant = ?').run(tenant).changes,
+    );
+    this.bytes = this.sum(ALL_BYTES);
+    return (gone ?? 0) + waiting.length;
   }
 
   holdings(tenant: string): Holdings {
@@ -88,24 +98,49 @@ export class DiskAnswers implements AnswerStore {
     };
   }
 
-  /** Writes what waits, and makes room. */
+  /** Writes all that waits, and makes room. */
   flush(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
-    const batch = [...this.waiting.values()];
-    this.waiting.clear();
-    this.attempt(() =>
-      this.sqlite.transaction(() => {
-        for (const one of batch) this.write(one);
-        this.forget('expires_at <= ?1', 'expires_at', this.clock.now());
-        while (this.bytes > this.mostBytes() && this.forget('?1 = ?1', 'kept_at', 0) > 0);
-      })(),
-    );
+    do this.writeSlice();
+    while (this.waiting.size > 0);
   }
 
   close(): void {
     this.flush();
     this.sqlite.close();
+  }
+
+  /** Writes a slice, and the next one when others have had their turn. */
+  private writeSome(): void {
+    this.writeSlice();
+    this.timer = this.waiting.size > 0 ? setTimeout(() => this.writeSome(), 0) : undefined;
+  }
+
+  private writeSlice(): void {
+    const slice: Waiting[] = [];
+    let bytes = 0;
+    for (const [id, one] of this.waiting) {
+      if (slice.length >= SLICE.rows || bytes >= SLICE.bytes) break;
+      slice.push(one);
+      bytes += sizeOf(one.answer);
+      this.takeOut(id);
+    }
+    const isWritten = this.attempt(() => {
+      this.sqlite.transaction(() => {
+        for (const one of slice) this.write(one);
+        this.forget('expires_at <= ?1', 'expires_at', this.clock.now());
+        while (this.bytes > this.mostBytes() && this.forget('?1 = ?1', 'kept_at', 0) > 0);
+      })();
+      return true;
+    });
+    if (!isWritten) this.bytes = this.sum(ALL_BYTES);
+  }
+
+  private takeOut(id: string): void {
+    const one = this.waiting.get(id);
+    if (one) this.waitingBytes -= sizeOf(one.answer);
+    this.waiting.delete(id);
   }
 
   private write({ tenant, key, answer }: Waiting): void {

@@ -24,7 +24,6 @@ export class LocalAnswers implements AnswerStore {
   }
 
   clear(tenant: string): number {
-    this.disk()?.flush();
     const stored = this.disk()?.clear(tenant) ?? 0;
     return Math.max(this.memory.clear(tenant), stored);
   }

@@ -15,7 +15,7 @@ export const promptInjection: Guardrail = {
   direction: 'input',
   isOn: ({ inputGuardrails }) => inputGuardrails.promptInjection.enabled,
   async look(subject, { inputGuardrails: { promptInjection: own } }) {
-    const phrases = [...INJECTIONS, ...own.keywords.map(plainly)];
+    const phrases = [...INJECTIONS, ...own.keywords.map(plainly).filter(Boolean)];
     const turn = new Turn();
     const found = new Set<string>();
     for (const { text, role } of wordsIn(subject)) {

@@ -10,7 +10,7 @@ export const jailbreakDetection: Guardrail = {
   direction: 'output',
   isOn: ({ outputGuardrails }) => outputGuardrails.jailbreakDetection.enabled,
   async look(subject, { outputGuardrails: { jailbreakDetection: own } }) {
-    const phrases = [...JAILBREAKS, ...own.keywords.map(plainly)];
+    const phrases = [...JAILBREAKS, ...own.keywords.map(plainly).filter(Boolean)];
     const turn = new Turn();
     const found = new Set<string>();
     for (const { text } of wordsIn(subject))

@@ -2,6 +2,7 @@ import { DAY_MS, SECOND_MS } from '../../../../src/kit/time.ts';
 import type { ProviderAccount, ProviderKey } from '../../providers/index.ts';
 import { type FailureDetails, type FailureKind, UpstreamError } from './error.ts';
 import { withoutSecrets } from './secrets.ts';
+import { parsed } from './translate/content.ts';
 
 const SHOWN_CHARS = 1000;
 const MOST_READ_BYTES = 64 * 1024;
@@ -59,7 +60,7 @@ export function retryAfterMs(headers: Headers, now = Date.now()): number | undef
 
 /** The words of an error body: `{error: {message}}`, `{error: "..."}`, `[{error}]`, `{message}` and `{detail}`. */
 export function readSaid(text: string): Said {
-  const body = parse(text);
+  const body = parsed(text);
   const first = Array.isArray(body) ? body[0] : body;
   if (typeof first !== 'object' || first === null) return {};
   const { error, ...rest } = first as Record<string, unknown>;
@@ -97,14 +98,6 @@ function wrongAddress(provider: string, status: number): string {
 
 function refusedKey(provider: string, status: number): string {
   return `The provider ${provider} refused the key of this instance (${status}). Check it: svc provider test ${provider}`;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function word(value: unknown): string | undefined {

@@ -1,5 +1,6 @@
 import type { ProviderKey } from '../../providers/index.ts';
 import { UpstreamError } from './error.ts';
+import { parsed } from './translate/content.ts';
 
 const MASK = '[redacted]';
 /** Shorter texts stand in answers for other reasons. */
@@ -46,12 +47,4 @@ function partsOf(secret: string): string[] {
 function textsOf(value: unknown): string[] {
   if (typeof value === 'string') return /^https?:|@/.test(value) ? [] : [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : [];
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -46,6 +46,13 @@ export class CollectionService {
     return row;
   }
 
+  /** The same collection as it is now. Errors: not_found when it was removed, even if another has its name. */
+  still({ tenant, name, seq }: CollectionRow): CollectionRow {
+    const now = this.get(tenant, name);
+    if (now.seq !== seq) throw fail('not_found', { what: 'collection', id: name });
+    return now;
+  }
+
   /**
    * Makes a collection; with a model it is asked once, so that a collection that is there can be used. Errors: invalid_argument
    * naming the field; already_exists; resource_exhausted; those of the gateway.

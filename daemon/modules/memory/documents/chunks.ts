@@ -15,14 +15,14 @@ const OVERLAP = 1 / 8;
  * eighth of `size`. Together they cover the text but for white space at their ends; no piece is empty.
  */
 export function* spansOf(text: string, size: number): Generator<Span> {
-  let from = 0;
+  let from = nextWord(text, 0);
   while (from < text.length) {
     const isLast = text.length - from <= size;
     const to = isLast ? text.length : cutIn(text, from, size);
     const span = trimmed(text, from, to);
     if (span) yield span;
     if (isLast) return;
-    from = overlapping(text, from, to, Math.floor(size * OVERLAP));
+    from = nextWord(text, overlapping(text, from, to, Math.floor(size * OVERLAP)));
   }
 }
 
@@ -43,6 +43,13 @@ function overlapping(text: string, from: number, to: number, most: number): numb
   const earliest = Math.max(from + 1, to - most);
   const gap = /\s\S/.exec(text.slice(earliest - 1, to));
   return gap ? earliest + gap.index : to;
+}
+
+function nextWord(text: string, from: number): number {
+  const space = /\s*/y;
+  space.lastIndex = from;
+  space.test(text);
+  return space.lastIndex;
 }
 
 function trimmed(text: string, from: number, to: number): Span | undefined {

@@ -5,7 +5,7 @@ import type { CollectionService } from '../collections/service.ts';
 import type { Embedder } from '../embedding.ts';
 import { LIMITS } from '../limits.ts';
 import { checkMetadata } from '../metadata.ts';
-import type { Found, Mode, Recall } from '../recall/recall.ts';
+import type { Found, Mode, Question, Recall } from '../recall/recall.ts';
 import type { CollectionRow, Metadata } from '../tables.ts';
 import type { DocumentStore, Hit, HitStore } from './store.ts';
 import { chunkSizeOf, chunksOf, type ReadDocument, readDocuments, type WantedDocuments } from './wanted.ts';
@@ -104,11 +104,25 @@ export class DocumentService {
     checkMetadata('metadataFilter', filter);
     const [vector] =
       mode === 'text' ? [] : await this.parts.embedder.vectorsOf(caller, collection, [text], signal);
-    const found = await this.parts.recall.find(collection, { text, vector, mode, topK, minScore, filter });
+    const found = await this.found(collection, { text, vector, mode, topK, minScore, filter });
+    const hits = this.parts.hits.find(
+      caller.tenant,
+      found.map(({ seq }) => seq),
+    );
     return found.flatMap((one) => {
-      const hit = this.parts.hits.find(caller.tenant, one.seq);
+      const hit = hits.get(one.seq);
       return hit ? [{ ...one, ...hit }] : [];
     });
+  }
+
+  /** Errors: not_found when the collection is removed meanwhile. */
+  private async found(collection: CollectionRow, question: Question): Promise<Found[]> {
+    try {
+      return await this.parts.recall.find(collection, question);
+    } catch (error) {
+      this.parts.collections.still(collection);
+      throw error;
+    }
   }
 
   /** Those that are not there yet as they are. */

@@ -2,7 +2,7 @@ import { and, eq } from 'drizzle-orm';
 import type { Database } from '../../../db/open.ts';
 import type { CollectionStore } from '../collections/store.ts';
 import { indexed } from '../recall/words.ts';
-import { type DocumentRow, memoryChunks, memoryDocuments, memoryLabels } from '../tables.ts';
+import { type DocumentRow, memoryDocuments, memoryLabels } from '../tables.ts';
 
 /** A chunk that is to be written. */
 export interface NewChunk {
@@ -134,22 +134,16 @@ export interface Hit {
 export class HitStore {
   constructor(private readonly db: Database) {}
 
-  /** A chunk, when its document is still there. */
-  find(tenant: string, seq: number): Hit | undefined {
-    return this.db.sql
-      .select({
-        seq: memoryChunks.seq,
-        documentId: memoryDocuments.id,
-        position: memoryChunks.position,
-        text: memoryChunks.text,
-        metadata: memoryDocuments.metadata,
-      })
-      .from(memoryChunks)
-      .innerJoin(memoryDocuments, eq(memoryDocuments.seq, memoryChunks.document))
-      .where(
-        and(eq(memoryChunks.seq, seq), eq(memoryDocuments.tenant, tenant), eq(memoryDocuments.state, 'live')),
+  /** Those of the chunks whose documents are still there, by their `seq`. */
+  find(tenant: string, chunks: readonly number[]): Map<number, Hit> {
+    const rows = this.db.raw
+      .query<Omit<Hit, 'metadata'> & { metadata: string }, [string, string]>(
+        `SELECT c.seq, d.id AS documentId, c.position, c.text, d.metadata
+         FROM memory_chunks c JOIN memory_documents d ON d.seq = c.document
+         WHERE c.seq IN (SELECT value FROM json_each(?)) AND d.tenant = ? AND d.state = 'live'`,
       )
-      .get();
+      .all(JSON.stringify(chunks), tenant);
+    return new Map(rows.map((row) => [row.seq, { ...row, metadata: JSON.parse(row.metadata) }]));
   }
 }
 

@@ -60,7 +60,7 @@ export class DocumentWriting {
     const { store } = this;
     const { tenant } = collection;
     return this.app.db.transaction(() => {
-      this.still(collection);
+      this.collections.still(collection);
       return step.map(({ document, chunks }) => {
         const { id, digest, source, metadata } = document;
         const createdAt = this.app.clock.now();
@@ -80,7 +80,7 @@ export class DocumentWriting {
     if (staged.size === 0) return;
     const chunks = [...staged.keys()].reduce((sum, document) => sum + document.chunks.length, 0);
     this.app.db.transaction(() => {
-      checkRoom(this.still(collection), chunks);
+      checkRoom(this.collections.still(collection), chunks);
       this.store.publish(tenant, collection.seq, [...staged.values()], this.app.clock.now());
       this.app.audit.record({
         tenant,
@@ -90,13 +90,6 @@ export class DocumentWriting {
         details: { documents: staged.size, chunks },
       });
     });
-  }
-
-  /** The same collection as it is now. Errors: not_found when it was removed, even if another has its name. */
-  private still({ tenant, name, seq }: CollectionRow): CollectionRow {
-    const now = this.collections.get(tenant, name);
-    if (now.seq !== seq) throw fail('not_found', { what: 'collection', id: name });
-    return now;
   }
 }
 

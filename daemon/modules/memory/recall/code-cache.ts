@@ -40,9 +40,7 @@ export class CodeCache {
 
   /** Bytes that are held. */
   get bytes(): number {
-    let sum = 0;
-    for (const { pages } of this.books.values()) for (const page of pages) sum += page.bytes;
-    return sum;
+    return this.bytesBeside(undefined);
   }
 
   /** Every row that the collection has now, and perhaps some that it had. */
@@ -83,10 +81,17 @@ export class CodeCache {
       return false;
     }
     for (const [other] of this.books) {
-      if (this.bytes + needed <= this.mostBytes) break;
+      if (this.bytesBeside(seq) + needed <= this.mostBytes) break;
       if (other !== seq) this.books.delete(other);
     }
     return true;
+  }
+
+  private bytesBeside(collection: number | undefined): number {
+    let sum = 0;
+    for (const [seq, { pages }] of this.books)
+      if (seq !== collection) for (const page of pages) sum += page.bytes;
+    return sum;
   }
 
   /** The book of a collection, which is now the one that was used last. */
