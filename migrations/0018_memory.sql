@@ -34,6 +34,7 @@ CREATE TABLE memory_documents (
 ) STRICT;
 
 CREATE UNIQUE INDEX memory_documents_by_id ON memory_documents (collection, id) WHERE state = 'live';
+CREATE INDEX memory_documents_by_collection ON memory_documents (collection);
 CREATE INDEX memory_documents_hidden ON memory_documents (collection, state) WHERE state <> 'live';
 
 CREATE TABLE memory_chunks (

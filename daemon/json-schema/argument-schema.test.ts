@@ -62,7 +62,7 @@ describe('a schema is refused', () => {
     [
       'that is small and endless',
       { $defs: { ...doubled, a40: { type: 'object' } }, $ref: '#/$defs/a0' },
-      'more than 1000 steps',
+      'more than 2000 steps',
     ],
     ['that moves its references', { $defs: { a: { $id: 'b', $ref: '#' } } }, 'has $id'],
     ['with a pattern that looks back', { properties: { a: { pattern: '(a)\\1' } } }, 'not a JSON Schema'],
@@ -83,6 +83,18 @@ describe('a schema is refused', () => {
 test('a pattern that would take for ever elsewhere answers', () => {
   const schema = { properties: { a: { type: 'string', pattern: '^(a+)+$' } } };
   expect(wrong({ a: `${'a'.repeat(50_000)}!` }, schema)).toEqual(['arguments.a']);
+});
+
+test('what would take long is refused before it is looked at', () => {
+  const many = {
+    properties: { a: { items: { anyOf: Array.from({ length: 480 }, (_, i) => ({ const: i })) } } },
+  };
+  expect(wrong({ a: Array.from({ length: 60_000 }, () => 479) }, many)).toEqual(['arguments']);
+  expect(wrong({ a: Array.from({ length: 100 }, () => 479) }, many)).toEqual([]);
+  const pattern = { pattern: '^(([a-z]|[a-m])+x?)*$' };
+  const patterns = { properties: { a: { allOf: Array.from({ length: 40 }, () => pattern) } } };
+  expect(wrong({ a: 'a'.repeat(250_000) }, patterns)).toEqual(['arguments']);
+  expect(wrong({ a: 'a'.repeat(1_000) }, patterns)).toEqual([]);
 });
 
 test('whatever is sent is judged, and nothing is thrown', () => {

@@ -1,13 +1,17 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { type FieldViolation, invalid } from '../../src/errors/app-error.ts';
 import { linearPatterns } from './linear-pattern.ts';
-import { type CostProblem, schemaCost } from './schema-cost.ts';
+import { type CostProblem, countValues, type SchemaCost, schemaCost } from './schema-cost.ts';
 
 /** The largest schema, as JSON text, and with everything that it refers to written out. */
 const MOST_CHARACTERS = 64 * 1024;
-const MOST_STEPS = 1_000;
+const MOST_STEPS = 2_000;
 /** The largest arguments, as JSON text: what a check takes grows with them. */
 const MOST_ARGUMENTS = 256 * 1024;
+/** The most work of one check, in steps of about a tenth of a microsecond. */
+const MOST_WORK = 5_000_000;
+/** Characters that are looked through in one step, where no pattern does it. */
+const CHARACTERS = 64;
 const MOST_VIOLATIONS = 20;
 /** Words that move what a reference means. */
 const BASES = ['$id', '$anchor', '$dynamicAnchor'];
@@ -36,7 +40,8 @@ export interface ArgumentSchema {
  * long. `format` is a note, not a check. Errors: invalid_argument naming the field.
  */
 export function argumentSchema(schema: Readonly<Record<string, unknown>>, field: string): ArgumentSchema {
-  if (Object.keys(schema).length === 0) return { check: checkSize };
+  if (Object.keys(schema).length === 0)
+    return { check: (args, at) => sizeProblems(args, at, { steps: 1, patterns: 0 }) };
   const refuse = (description: string) => invalid({ field, description });
   if (JSON.stringify(schema).length > MOST_CHARACTERS)
     throw refuse(`is more than ${MOST_CHARACTERS / 1024} KiB`);
@@ -47,20 +52,27 @@ export function argumentSchema(schema: Readonly<Record<string, unknown>>, field:
   const base = BASES.find((word) => hasWord(own, word));
   if (base) throw refuse(`has ${base}, which is not taken; refer to #/$defs/... instead`);
   const cost = schemaCost(own, MOST_STEPS);
-  if (typeof cost !== 'number') throw refuse(costWords(cost));
+  if ('problem' in cost) throw refuse(costWords(cost));
   const validate = compile(own, refuse);
   return {
     check(args, at) {
-      const tooLarge = checkSize(args, at);
+      const tooLarge = sizeProblems(args, at, cost);
       if (tooLarge.length > 0 || validate(args)) return tooLarge;
       return (validate.errors ?? []).slice(0, MOST_VIOLATIONS).map((error) => violation(error, at));
     },
   };
 }
 
-function checkSize(args: unknown, field: string): readonly FieldViolation[] {
-  if ((JSON.stringify(args) ?? '').length <= MOST_ARGUMENTS) return [];
-  return [{ field, description: `must be at most ${MOST_ARGUMENTS / 1024} KiB of JSON` }];
+function sizeProblems(
+  args: unknown,
+  field: string,
+  { steps, patterns }: SchemaCost,
+): readonly FieldViolation[] {
+  const size = (JSON.stringify(args) ?? '').length;
+  if (size > MOST_ARGUMENTS)
+    return [{ field, description: `must be at most ${MOST_ARGUMENTS / 1024} KiB of JSON` }];
+  const work = steps * (countValues(args) + size / CHARACTERS) + patterns * size;
+  return work <= MOST_WORK ? [] : [{ field, description: 'are too many for a schema of this size' }];
 }
 
 function compile(

@@ -15,8 +15,16 @@ const ONE = new Set([
 const LIST = new Set(['allOf', 'anyOf', 'items', 'oneOf', 'prefixItems']);
 const MAP = new Set(['dependentSchemas', 'dependencies', 'patternProperties', 'properties']);
 
-/** What a pattern costs more than another keyword: each looks at every character. */
-const PATTERN_COST = 20;
+/** How large a schema is with all that it refers to written out in its place. */
+export interface SchemaCost {
+  /** Keywords and values: what checking one value costs at most. */
+  readonly steps: number;
+  /** Patterns: what checking one character costs at most. */
+  readonly patterns: number;
+}
+
+const NOTHING: SchemaCost = { steps: 0, patterns: 0 };
+const ONE_STEP: SchemaCost = { steps: 1, patterns: 0 };
 
 /** Why a schema cannot be used: it refers to itself, to something that is not there, or is too large when written out. */
 export type CostProblem =
@@ -25,16 +33,21 @@ export type CostProblem =
   | { readonly problem: 'too-large' };
 
 /**
- * The size of a schema with all that it refers to written out in its place: what checking one value costs at most. A few
- * lines that refer to each other twice over can be 2^40 steps, so this is known before anything is compiled. A problem
- * when it is more than `most`.
+ * What a schema costs. A few lines that refer to each other twice over can be 2^40 steps, so this is known before anything
+ * is compiled. A problem when it is more than `most` steps.
  */
-export function schemaCost(schema: unknown, most: number): number | CostProblem {
+export function schemaCost(schema: unknown, most: number): SchemaCost | CostProblem {
   return new CostCount(schema, most).count();
 }
 
+/** How many values a value is made of, itself included. */
+export function countValues(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce<number>((sum, inner) => sum + countValues(inner), 1);
+}
+
 class CostCount {
-  private readonly known = new Map<object, number>();
+  private readonly known = new Map<object, SchemaCost>();
   private readonly open = new Set<object>();
 
   constructor(
@@ -42,10 +55,10 @@ class CostCount {
     private readonly most: number,
   ) {}
 
-  count(): number | CostProblem {
+  count(): SchemaCost | CostProblem {
     try {
       const cost = this.of(this.root);
-      return cost > this.most ? { problem: 'too-large' } : cost;
+      return cost.steps > this.most ? { problem: 'too-large' } : cost;
     } catch (error) {
       if (error instanceof Found) return error.problem;
       if (error instanceof RangeError) return { problem: 'too-large' };
@@ -53,32 +66,34 @@ class CostCount {
     }
   }
 
-  private of(schema: unknown, ref = '#'): number {
-    if (typeof schema !== 'object' || schema === null) return 1;
+  private of(schema: unknown, ref = '#'): SchemaCost {
+    if (typeof schema !== 'object' || schema === null) return ONE_STEP;
     const known = this.known.get(schema);
     if (known !== undefined) return known;
     if (this.open.has(schema)) throw new Found({ problem: 'recursive', ref });
     this.open.add(schema);
-    const cost = Object.entries(schema).reduce((sum, [word, value]) => sum + this.ofKeyword(word, value), 1);
+    const keywords = Object.entries(schema).map(([word, value]) => this.ofKeyword(word, value));
+    const cost = total([ONE_STEP, ...keywords]);
     this.open.delete(schema);
     this.known.set(schema, cost);
     return cost;
   }
 
-  private ofKeyword(word: string, value: unknown): number {
+  private ofKeyword(word: string, value: unknown): SchemaCost {
     if (word === '$ref' || word === '$dynamicRef' || word === '$recursiveRef')
       return this.of(this.target(value), String(value));
-    if (word === 'pattern') return PATTERN_COST;
+    if (word === 'pattern') return { steps: 1, patterns: 1 };
+    if (word === 'enum' || word === 'const') return { steps: countValues(value), patterns: 0 };
     if (LIST.has(word) && Array.isArray(value)) return this.sum(value);
     if (MAP.has(word) && isObject(value)) {
-      const patterns = word === 'patternProperties' ? Object.keys(value).length * PATTERN_COST : 0;
-      return patterns + this.sum(Object.values(value));
+      const patterns = word === 'patternProperties' ? Object.keys(value).length : 0;
+      return total([{ steps: 0, patterns }, this.sum(Object.values(value))]);
     }
-    return ONE.has(word) ? this.of(value) : 1;
+    return ONE.has(word) ? this.of(value) : ONE_STEP;
   }
 
-  private sum(schemas: readonly unknown[]): number {
-    return schemas.reduce<number>((sum, one) => sum + this.of(one), 0);
+  private sum(schemas: readonly unknown[]): SchemaCost {
+    return total(schemas.map((one) => this.of(one)));
   }
 
   /** A place inside this schema: `#` or `#/$defs/name` (RFC 6901). Nothing is fetched, and nothing has another base. */
@@ -100,6 +115,13 @@ class Found extends Error {
   constructor(readonly problem: CostProblem) {
     super(problem.problem);
   }
+}
+
+function total(costs: readonly SchemaCost[]): SchemaCost {
+  return costs.reduce(
+    (sum, { steps, patterns }) => ({ steps: sum.steps + steps, patterns: sum.patterns + patterns }),
+    NOTHING,
+  );
 }
 
 function unescapePart(part: string): string {

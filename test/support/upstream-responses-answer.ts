@@ -1,3 +1,5 @@
+import { valueFor } from './fake-provider.ts';
+
 /** What the test upstream reads of a wish for a response. */
 export interface FakeResponseRequest extends Record<string, unknown> {
   readonly model: string;
@@ -6,6 +8,7 @@ export interface FakeResponseRequest extends Record<string, unknown> {
   readonly include?: readonly string[];
   readonly reasoning?: object | null;
   readonly tools?: ReadonlyArray<{ type: string; name?: string }>;
+  readonly text?: { readonly format?: { readonly type: string; readonly schema?: unknown } };
 }
 
 interface FakeItem extends Record<string, unknown> {
@@ -141,7 +144,9 @@ function head(request: FakeResponseRequest) {
 
 /** Calls every tool with the user's words backwards; after a result it says that. */
 function outputOf(request: FakeResponseRequest): FakeItem[] {
-  const text = wordsOf(request).join(' ');
+  const said = wordsOf(request).join(' ');
+  const format = request.text?.format;
+  const text = format?.type === 'json_schema' ? JSON.stringify(valueFor(format.schema, said)) : said;
   const calls = (request.tools ?? []).flatMap(({ type, name }, i) =>
     type === 'function' && !isAfterResult(request)
       ? [

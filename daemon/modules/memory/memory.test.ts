@@ -288,6 +288,18 @@ describe('recall', () => {
     ).not.toContain('needle');
   });
 
+  test('of a collection that is removed meanwhile finds nothing, or says that it is gone', async () => {
+    for (const rounds of [0, 1, 2, 3, 5, 8]) {
+      await make('facts', withVectors);
+      await add('facts', FACTS);
+      const asking = ask('facts', 'capital of France').catch((error: unknown) => error);
+      for (let i = 0; i < rounds; i++) await Bun.sleep(0);
+      await scene.call('DeleteCollection', { params: { name: 'facts' } });
+      const answer = await asking;
+      if (!Array.isArray(answer)) expect(answer).toMatchObject({ code: 'not_found' });
+    }
+  });
+
   test.each([
     ['query', { query: '' }],
     ['topK', { query: 'a', topK: 101 }],

@@ -8,13 +8,13 @@ export interface DeadDocument {
   readonly whole: boolean;
 }
 
-/** Removes what callers no longer see, over all tenants. */
+/** Removes what callers no longer see, over all tenants. `<> 'live'` names the index of such documents. */
 export class SweepStore {
   constructor(private readonly db: Database) {}
 
   /** What a former process had staged is given up. */
   discardStaged(): void {
-    this.db.raw.run("UPDATE memory_documents SET state = 'dead' WHERE state = 'staged'");
+    this.db.raw.run("UPDATE memory_documents SET state = 'dead' WHERE state = 'staged' AND state <> 'live'");
   }
 
   deadCollections(): number[] {
@@ -39,7 +39,7 @@ export class SweepStore {
     const row = this.db.raw
       .query<{ seq: number; collection: number }, []>(
         `SELECT d.seq, d.collection FROM memory_collections c JOIN memory_documents d ON d.collection = c.seq
-         WHERE c.state = 'live' AND d.state = 'dead' LIMIT 1`,
+         WHERE c.state = 'live' AND d.state = 'dead' AND d.state <> 'live' LIMIT 1`,
       )
       .get();
     return row ?? undefined;

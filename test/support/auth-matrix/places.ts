@@ -42,6 +42,8 @@ const COMMON: Things = {
   name: 'nothing',
   providerName: 'nothing',
   providerConfigId: 'nothing',
+  collectionName: 'nothing',
+  documentId: 'doc_nothing',
 };
 
 /** Every address of every operation that is built; what answers GET answers HEAD too. */
@@ -100,6 +102,7 @@ const BODIES: Readonly<Record<string, Fill<Record<string, unknown>>>> = {
   ExecuteCode: () => ({ code: '1' }),
   CreateVolume: (_, isHarmless) => ({ name: isHarmless ? '' : 'made-by-an-intruder' }),
   CreateSnapshot: (_, isHarmless) => ({ name: isHarmless ? '' : 'made-by-an-intruder', image: 'host' }),
+  CreateCollection: (_, isHarmless) => ({ name: isHarmless ? '' : 'made-by-an-intruder' }),
   ExposePort: (_, isHarmless) => ({ port: isHarmless ? 0 : 8080 }),
   CreatePreviewUrl: () => ({ port: 8080 }),
   SetSandboxNetwork: () => ({ networkMode: 'deny' }),

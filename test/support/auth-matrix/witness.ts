@@ -39,6 +39,7 @@ export async function everythingOf(tenants: TwoTenants): Promise<unknown> {
     keys: apiKeys.map((key) => ({ ...key, lastUsedAt: undefined })),
     team: await read(tenants, '/v1/auth/team'),
     sandboxes: await read(tenants, '/v1/sandbox/instances'),
+    collections: await read(tenants, '/v1/memory/collections'),
   };
 }
 

@@ -84,7 +84,10 @@ export class Pipeline {
       chain,
       this.patience(call, overrides),
       call.signal,
-      (one, upstream) => work.send(requestFor(one, request), one.adapter, upstream),
+      (one, upstream) => {
+        settlement.asking(fullName(one));
+        return work.send(requestFor(one, request), one.adapter, upstream);
+      },
       (attempt) => settlement.attempted(attempt),
     );
     settlement.answered(fullName(candidate));

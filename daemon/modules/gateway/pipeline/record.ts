@@ -36,7 +36,7 @@ export interface RequestRecord {
   readonly ending: Ending;
   /** As the caller named it. */
   readonly requestedModel: string;
-  /** `<provider>/<model>` that answered; absent when none did. */
+  /** `<provider>/<model>` that answered, or was being asked when the caller left; absent when none did. */
   readonly model?: string;
   /** How the name was resolved. */
   readonly resolvedBy?: 'route' | 'explicit' | 'catalog';

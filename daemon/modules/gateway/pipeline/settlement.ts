@@ -1,5 +1,6 @@
 import { AppError, asAppError, fail } from '../../../../src/errors/app-error.ts';
 import type { Clock } from '../../../../src/kit/time.ts';
+import { promptTokens } from '../prices/worst-case.ts';
 import type { Chain } from '../routing/chain.ts';
 import { UpstreamError } from '../upstream/error.ts';
 import { headerText } from '../wire/header-text.ts';
@@ -26,6 +27,7 @@ export class Settlement {
   private chain: Chain['resolvedBy'] | undefined;
   /** `provider/model` that has answered. */
   model: string | undefined;
+  private asked: string | undefined;
   private firstByteMs: number | undefined;
   private usage: Usage | undefined;
   private violations: readonly Violation[] = [];
@@ -54,6 +56,11 @@ export class Settlement {
   /** The name was resolved. */
   resolved({ resolvedBy }: Chain): void {
     this.chain = resolvedBy;
+  }
+
+  /** A provider is being asked. */
+  asking(model: string): void {
+    this.asked = model;
   }
 
   /** One attempt is over. */
@@ -123,6 +130,7 @@ export class Settlement {
   /** The request is over without an answer. Answers the error for the caller, with the attempts in it. */
   failed(cause: unknown): AppError {
     const isCallers = this.call.signal.aborted;
+    if (isCallers) this.left();
     const failure = isCallers ? fail('cancelled') : failureOf(cause, this.attempts);
     const error = asAppError(failure);
     if (error.code === 'guardrail_blocked') this.flagged(error.data.violations as readonly Violation[]);
@@ -134,6 +142,13 @@ export class Settlement {
     this.close(ending, error.http, error.code);
     if (error !== failure) throw failure;
     return withHeaders(error, this.headers());
+  }
+
+  /** A provider that was asked bills the prompt, also when nobody waits for the answer. */
+  private left(): void {
+    if (this.asked === undefined || this.model !== undefined) return;
+    this.model = this.asked;
+    this.usage = { input: promptTokens(this.call.request), output: 0, estimated: true };
   }
 
   private close(ending: Ending, status: number, error: string | undefined): void {

@@ -30,9 +30,14 @@ export function worstCase(request: ModelRequest, contextWindow = Number.POSITIVE
   const said = [max_completion_tokens, max_output_tokens, max_tokens].filter(isCount);
   const output = said.length > 0 ? Math.max(...said) : OUTPUT_UNSAID;
   return {
-    input: Math.min(tokensOf(request), contextWindow),
+    input: Math.min(promptTokens(request), contextWindow),
     output: Math.min(output, contextWindow) * (isCount(n) ? n : 1),
   };
+}
+
+/** Tokens that a prompt is expected to have, by its length. */
+export function promptTokens(request: ModelRequest): number {
+  return tokensOf(request);
 }
 
 /** Tokens of every text in it. Does not build the text of the whole. */

@@ -61,6 +61,7 @@ export class CollectionStore {
   }
 }
 
+/** The state is no parameter: the index by name is of live collections, and SQLite sees that only in the text. */
 function mine(tenant: string) {
-  return and(eq(memoryCollections.tenant, tenant), eq(memoryCollections.state, 'live'));
+  return and(eq(memoryCollections.tenant, tenant), sql`${memoryCollections.state} = 'live'`);
 }

@@ -1,4 +1,4 @@
-import { and, eq } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import type { Database } from '../../../db/open.ts';
 import type { CollectionStore } from '../collections/store.ts';
 import { indexed } from '../recall/words.ts';
@@ -27,7 +27,7 @@ export class DocumentStore {
           eq(memoryDocuments.tenant, tenant),
           eq(memoryDocuments.collection, collection),
           eq(memoryDocuments.id, id),
-          eq(memoryDocuments.state, 'live'),
+          sql`${memoryDocuments.state} = 'live'`,
         ),
       )
       .get();

@@ -4,7 +4,7 @@ import { Nearest, type Ranked } from './nearest.ts';
 import { turn } from './turn.ts';
 
 /** Products that are summed up before others have their turn: some milliseconds. */
-const PRODUCTS_A_TURN = 4_000_000;
+const PRODUCTS_A_TURN = 3_000_000;
 
 /** Whether chunks of a document may be found. */
 export type Admits = (document: number) => boolean;
