@@ -85,7 +85,7 @@ export function inPieces(bytes: Uint8Array, model: string, signal: AbortSignal):
   let step = 7;
   return new ReadableStream<Uint8Array>({
     async pull(sink) {
-      if (model.includes('fails-midstream') && sent >= half) return sink.error(new Error('broken off'));
+      if (model.includes('fails-midstream') && sent >= half) return sink.error(await brokenAfterAll());
       if (model.includes('ends-midstream') && sent >= half) return sink.close();
       if (model.includes('hangs-midstream') && sent >= half)
         await new Promise((resolve) => signal.addEventListener('abort', resolve));
@@ -128,4 +128,10 @@ export function valueFor(schema: unknown, text: string): unknown {
   if (type === 'boolean') return true;
   if (type !== 'object') return text;
   return Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, valueFor(inner, text)]));
+}
+
+/** Waits until what was sent was read: a reset takes along what the other end has not read yet. */
+export async function brokenAfterAll(): Promise<Error> {
+  await Bun.sleep(50);
+  return new Error('broken off');
 }

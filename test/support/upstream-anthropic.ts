@@ -1,3 +1,4 @@
+import { brokenAfterAll } from './fake-provider.ts';
 import type { Seen, TestUpstream } from './upstream.ts';
 
 /** A provider of the Messages dialect, in its own process. */
@@ -189,7 +190,7 @@ function stream(
   let step = 7;
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      if (body.model === 'fails-midstream' && sent >= half) return controller.error(new Error('broken off'));
+      if (body.model === 'fails-midstream' && sent >= half) return controller.error(await brokenAfterAll());
       if (body.model === 'hangs-midstream' && sent >= half)
         await new Promise((resolve) => signal.addEventListener('abort', resolve));
       if (sent >= bytes.length || signal.aborted) return controller.close();

@@ -1,3 +1,4 @@
+import { brokenAfterAll } from './fake-provider.ts';
 import { completionEvents, type FakeRequest, vectorFor, wholeCompletion } from './upstream-answer.ts';
 import {
   type FakeResponseRequest,
@@ -217,7 +218,7 @@ function stream(model: string, events: string, signal: AbortSignal): ReadableStr
   let step = 7;
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      if (model === 'fails-midstream' && sent >= half) return controller.error(new Error('broken off'));
+      if (model === 'fails-midstream' && sent >= half) return controller.error(await brokenAfterAll());
       if (model === 'hangs-midstream' && sent >= half)
         await new Promise((resolve) => signal.addEventListener('abort', resolve));
       if (sent >= bytes.length || signal.aborted) return controller.close();

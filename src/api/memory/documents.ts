@@ -67,6 +67,6 @@ export const memoryDocuments = {
       mode: oneOf('hybrid', 'vector', 'text'),
     }),
     response: model('QueryCollectionResponse', { results: t.Array(SearchResult) }),
-    access: 'viewer',
+    access: 'member',
   }),
 } satisfies Group;

@@ -6,11 +6,13 @@ import type { ProviderKey } from '../../providers/index.ts';
 import type { Attempt } from '../pipeline/record.ts';
 import type { Upstream } from '../upstream/adapter.ts';
 import { UpstreamError } from '../upstream/error.ts';
-import { failedCall, isTimeout, openUpstream, SILENCE_MS } from '../upstream/open.ts';
+import { failedCall, isTimeout, openUpstream } from '../upstream/open.ts';
 import { failureWithoutSecrets } from '../upstream/secrets.ts';
 import { type Candidate, type Chain, fullName } from './chain.ts';
 import type { Circuits } from './circuits.ts';
+import { deadlineOf } from './deadline.ts';
 import { indexByWeight, order } from './order.ts';
+import { inTurn, race, type Success } from './turns.ts';
 
 /** What one request allows itself. */
 export interface Patience {
@@ -26,12 +28,6 @@ export interface Patience {
 
 /** One attempt, made by the surface: the candidate's request is the caller's with the candidate's model and parameters. */
 export type Try<A> = (candidate: Candidate, upstream: Upstream) => Promise<A>;
-
-/** The first success. */
-export interface Success<A> {
-  readonly answer: A;
-  readonly candidate: Candidate;
-}
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2 * SECOND_MS;
@@ -149,84 +145,6 @@ export class Attempts {
     const awake = fresh.filter((key) => !this.circuits.rests(idOf(candidate, key)));
     const from = awake.length > 0 ? awake : fresh.length > 0 ? fresh : keys;
     return from[indexByWeight(from, this.random())];
-  }
-}
-
-type One<A> = (candidate: Candidate, signal: AbortSignal) => Promise<Success<A>>;
-
-async function inTurn<A>(
-  candidates: readonly Candidate[],
-  signal: AbortSignal,
-  one: One<A>,
-): Promise<Success<A>> {
-  let last: unknown;
-  for (const candidate of candidates) {
-    try {
-      return await one(candidate, signal);
-    } catch (error) {
-      if (!(error instanceof UpstreamError) || !error.isPassing || signal.aborted) throw error;
-      last = error;
-    }
-  }
-  throw last;
-}
-
-/** All at once; the first success wins and the others are left. */
-async function race<A>(
-  candidates: readonly Candidate[],
-  signal: AbortSignal,
-  one: One<A>,
-): Promise<Success<A>> {
-  const runs = candidates.map((candidate) => ({ candidate, leave: new AbortController() }));
-  let winner: Candidate | undefined;
-  const attempts = runs.map(async ({ candidate, leave }) => {
-    const success = await one(candidate, AbortSignal.any([signal, leave.signal]));
-    winner ??= candidate;
-    for (const other of runs) if (other.candidate !== winner) other.leave.abort();
-    return success;
-  });
-  try {
-    return await Promise.any(attempts);
-  } catch (error) {
-    throw error instanceof AggregateError ? worstOf(error.errors) : error;
-  }
-}
-
-/** Of several failures the one that says most: what is wrong with the request, before what is wrong with a provider. */
-function worstOf(errors: readonly unknown[]): unknown {
-  return errors.find((error) => error instanceof UpstreamError && error.kind === 'request') ?? errors[0];
-}
-
-/** What ends an attempt. Silence ends it anyway after a while, and by then no clock of its own is needed. */
-function deadlineOf(caller: AbortSignal, ms: number): { readonly signal: AbortSignal; stop(): void } {
-  return ms >= SILENCE_MS ? { signal: caller, stop() {} } : new Deadline(caller, ms);
-}
-
-/** Ends an attempt that does not come to its first content in time; after that only the caller's leaving does. */
-class Deadline {
-  private readonly controller = new AbortController();
-  private readonly timer: Timer;
-  private readonly leave = () => this.controller.abort(this.caller.reason);
-
-  constructor(
-    private readonly caller: AbortSignal,
-    ms: number,
-  ) {
-    this.timer = setTimeout(
-      () => this.controller.abort(new DOMException('no content in time', 'TimeoutError')),
-      ms,
-    );
-    if (caller.aborted) this.leave();
-    else caller.addEventListener('abort', this.leave, { once: true });
-  }
-
-  get signal(): AbortSignal {
-    return this.controller.signal;
-  }
-
-  /** The time is over or was not needed. The caller's leaving still reaches the answer that is being read. */
-  stop(): void {
-    clearTimeout(this.timer);
   }
 }
 

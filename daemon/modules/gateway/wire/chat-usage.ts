@@ -1,3 +1,4 @@
+import { isCount } from './count.ts';
 import type { Usage } from './usage.ts';
 
 /** Usage as the chat family reports it: in `usage` of a completion or of a stream's last event. */
@@ -47,10 +48,6 @@ export function usageInText(text: string): Usage | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && value >= 0 && Number.isFinite(value);
 }
 
 function counted<N extends string>(name: N, count: unknown): { readonly [K in N]?: number } {

@@ -1,3 +1,4 @@
+import { isCount } from './count.ts';
 import type { Usage } from './usage.ts';
 
 /** The usage that an answer reports, and where in its text it stands. */
@@ -59,8 +60,4 @@ function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && value >= 0 && Number.isFinite(value);
 }

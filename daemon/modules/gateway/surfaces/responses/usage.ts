@@ -1,3 +1,4 @@
+import { isCount } from '../../wire/count.ts';
 import type { Usage } from '../../wire/usage.ts';
 import type { ResponseObject } from './wire.ts';
 
@@ -37,8 +38,4 @@ export function guessUsage(input: unknown, { output }: Pick<ResponseObject, 'out
 
 function tokensIn(value: unknown): number {
   return Math.ceil((JSON.stringify(value) ?? '').length / CHARS_PER_TOKEN);
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && value >= 0;
 }
