@@ -124,7 +124,6 @@ function rememberLocal(cli: Cli, dir: string): boolean {
 
 function showNext(cli: Cli, { url }: DaemonRecord, times: SmokeTimes | undefined, isActive: boolean): void {
   const { style } = cli.terminal.err;
-  const request = `'{"model": "local/echo", "messages": [{"role": "user", "content": "Hi"}]}'`;
   const lines = [
     ...(times ? [`Tried: ${timesText(times)}.`] : []),
     `API reference: ${url}/docs`,
@@ -132,7 +131,8 @@ function showNext(cli: Cli, { url }: DaemonRecord, times: SmokeTimes | undefined
     'Next:',
     '  svc sandbox create --name box',
     '  svc sandbox shell box',
-    `  svc api POST /compat/v1/chat/completions -d ${request}`,
+    '  svc provider add anthropic',
+    '  svc chat local/echo',
   ];
   for (const line of lines) cli.terminal.note(line.startsWith('  ') ? style.cyan(line) : line);
 }
