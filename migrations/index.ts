@@ -17,8 +17,7 @@ import spending from './0015_spending.sql' with { type: 'text' };
 import responses from './0016_responses.sql' with { type: 'text' };
 import guardrails from './0017_guardrails.sql' with { type: 'text' };
 import memory from './0018_memory.sql' with { type: 'text' };
-import mcp from './0019_mcp.sql' with { type: 'text' };
-import functions from './0020_functions.sql' with { type: 'text' };
+import functions from './0019_functions.sql' with { type: 'text' };
 
 /** The schema, step by step, embedded in the executable. */
 export const migrations: readonly Migration[] = [
@@ -40,6 +39,5 @@ export const migrations: readonly Migration[] = [
   { version: 16, name: 'responses', sql: responses },
   { version: 17, name: 'guardrails', sql: guardrails },
   { version: 18, name: 'memory', sql: memory },
-  { version: 19, name: 'mcp', sql: mcp },
-  { version: 20, name: 'functions', sql: functions },
+  { version: 19, name: 'functions', sql: functions },
 ];
