@@ -77,7 +77,7 @@ export const KINDS: readonly Kind[] = [
   { name: 'whole answer that breaks', share: 1, model: 'flaky/fails-midstream', end: error(502, 503) },
   { name: 'stream that breaks', share: 2, model: 'flaky/fails-midstream', stream: true, end: { is: 'cut' } },
   { name: 'no such model', share: 1, model: 'nobody/has-this', end: error(404) },
-  { name: 'hang that is left', share: 2, model: 'quiet/hangs', leaves: 60, end: { is: 'left' } },
+  { name: 'hang that is left', share: 2, model: 'quiet/hangs', leaves: 500, end: { is: 'left' } },
   {
     name: 'stream that is left',
     share: 2,
