@@ -1,8 +1,8 @@
+import { signedHeaders } from '../../../outbound/signature.ts';
 import { hasBody } from '../config/checks.ts';
 import type { Webhook } from '../config/webhook.ts';
 import type { RemoteRequest } from './exchange.ts';
 import { addQuery } from './query.ts';
-import { signatureHeaders } from './signature.ts';
 
 /** Which call a request belongs to. */
 export interface CallMark {
@@ -28,7 +28,7 @@ export function webhookRequest(
     'idempotency-key': mark.id,
     'x-svc-function': mark.functionName,
     'x-svc-invocation': mark.id,
-    ...(secret === '' ? {} : signatureHeaders(secret, mark.id, body ?? '', mark.nowMs)),
+    ...(secret === '' ? {} : signedHeaders(secret, mark.id, body ?? '', mark.nowMs)),
   };
   const whole = body === undefined ? addQuery(url, Object.entries(args)) : url;
   return { url: whole, method, headers, body, field: 'webhook.url' };

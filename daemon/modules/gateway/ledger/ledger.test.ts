@@ -14,6 +14,7 @@ import type { RequestRecord } from '../pipeline/record.ts';
 import { RequestLedger } from './ledger.ts';
 import { LOG_SCHEMA, LogStore } from './log-store.ts';
 import { RequestLog } from './request-log.ts';
+import { noSums } from './sums.ts';
 import { recordOf } from './testing.ts';
 import { TotalsStore } from './totals-store.ts';
 import { UsageReports } from './usage.ts';
@@ -262,7 +263,7 @@ describe('the sums', () => {
 
   test('of made-up names of models are bounded', () => {
     const count = 2050;
-    const sums = { ...totalsOf(), requests: 1 };
+    const sums = { ...noSums(), requests: 1 };
     totals.add(
       Array.from({ length: count }, (_, i) => ({
         group: { tenant: 'org_x', dayAt: DAY, actor: 'k', provider: 'p', model: `m${i}`, surface: 'chat' },
@@ -274,25 +275,6 @@ describe('the sums', () => {
     expect(rows.find(({ model }) => model === '*')?.requests).toBe(50);
   });
 });
-
-function totalsOf() {
-  return {
-    requests: 0,
-    errors: 0,
-    stopped: 0,
-    cacheHits: 0,
-    estimated: 0,
-    unpriced: 0,
-    inputTokens: 0,
-    outputTokens: 0,
-    cachedInputTokens: 0,
-    cacheWriteTokens: 0,
-    reasoningTokens: 0,
-    costMicros: 0,
-    durations: {},
-    firstBytes: {},
-  };
-}
 
 describe('the log', () => {
   test('is read page by page, each request once, the newest first', async () => {
@@ -383,7 +365,7 @@ test('the sums are in the database of the instance', async () => {
   new TotalsStore(db).add([
     {
       group: { tenant: 't', dayAt: DAY, actor: 'k', provider: 'p', model: 'm', surface: 'chat' },
-      sums: totalsOf(),
+      sums: noSums(),
     },
   ]);
   db.close();

@@ -11,11 +11,6 @@ export function failureEvent(cause: unknown): Uint8Array {
   return eventBytes(JSON.stringify({ error: shown }));
 }
 
-/** The same after bytes of another, where an event may be open. */
-export function lastWords(cause: unknown): Uint8Array {
-  return Buffer.concat([Buffer.from('\n\n'), failureEvent(cause)]);
-}
-
 /** What a stream has failed with: an error that was meant, or else a connection that broke. */
 export function broken(error: unknown, settlement: Settlement): unknown {
   return error instanceof UpstreamError || asAppError(error) === error ? error : cutOff(settlement);

@@ -1,4 +1,5 @@
 import { fail } from '../../../../src/errors/app-error.ts';
+import { keepAnswer } from '../pipeline/after-answer.ts';
 import type { ModelCall } from '../pipeline/call.ts';
 import type { Pipeline, SurfaceWork } from '../pipeline/pipeline.ts';
 import type { Settlement } from '../pipeline/settlement.ts';
@@ -10,8 +11,9 @@ import { type RelayEnds, relay } from '../wire/relay.ts';
 import { streamOf } from '../wire/stream-of.ts';
 import { Tail } from '../wire/tail.ts';
 import type { Usage } from '../wire/usage.ts';
-import { broken, cutOff, lastWords } from './broken-stream.ts';
+import { broken, failureEvent } from './broken-stream.ts';
 import { respond } from './respond.ts';
+import { relayEnds } from './stream-books.ts';
 
 /** Looks at the lines of a stream of events as they pass. */
 export interface Passage {
@@ -86,20 +88,12 @@ function whole<R extends RelayRequest>(
 ): Response {
   const usage = answer.usage ?? reading.took(typeof body === 'string' ? body : '', request);
   if (usage) settlement.used(usage);
-  if (typeof body === 'string') keep(pipeline, { ...call, request }, { ...answer, body, usage }, settlement);
+  if (typeof body === 'string') {
+    const contentType = answer.headers.get('content-type') ?? 'application/json';
+    keepAnswer(pipeline.stages.cache, { ...call, request }, { contentType, body, usage }, settlement);
+  }
   settlement.finish('completed');
   return respond(body, answer.headers, settlement);
-}
-
-function keep(
-  { stages: { cache } }: Pipeline,
-  call: ModelCall,
-  { headers, body, usage }: { headers: Headers; body: string; usage?: Usage },
-  { model }: Settlement,
-): void {
-  const mode = cache.modeOf(call);
-  if (model === undefined || call.request.stream || (mode !== 'use' && mode !== 'refresh')) return;
-  cache.keep(call, { contentType: headers.get('content-type') ?? 'application/json', body, model, usage });
 }
 
 function streamed<R extends RelayRequest>(
@@ -118,37 +112,17 @@ function streamed<R extends RelayRequest>(
 function endsOf<R extends RelayRequest>(
   { call, request, settlement, reading, over }: Passing<R>,
   answer: RawAnswer,
-) {
-  const passage = reading.passage?.(request) ?? byItsEnd(reading, request);
-  const account = () => {
-    const usage = passage.usage() ?? answer.usage;
-    if (usage) settlement.used(usage);
-    over();
-  };
-  return {
-    passing: (lines) => passage.passing(lines),
-    last: () => (passage.isComplete() ? undefined : lastWords(cutOff(settlement))),
-    ended() {
-      account();
-      settlement.finish(
-        passage.isComplete() ? 'completed' : 'failed',
-        passage.isComplete() ? undefined : cutOff(settlement),
-      );
-    },
-    failed(error) {
-      account();
-      if (call.signal.aborted) {
-        settlement.finish('stopped');
-        return undefined;
-      }
-      settlement.finish('failed', broken(error, settlement));
-      return lastWords(broken(error, settlement));
-    },
-    left() {
-      account();
-      settlement.finish('stopped');
-    },
-  } satisfies RelayEnds;
+): RelayEnds {
+  const named = reading.passage?.(request);
+  const passage = named ?? byItsEnd(reading, request);
+  const books = relayEnds(call, settlement, {
+    usage: () => passage.usage() ?? answer.usage,
+    isComplete: () => passage.isComplete(),
+    endsBySilence: named === undefined,
+    failure: failureEvent,
+    over,
+  });
+  return { passing: (lines) => passage.passing(lines), ...books };
 }
 
 function byItsEnd<R extends RelayRequest>(reading: RawReading<R>, request: R): Passage {
@@ -159,7 +133,7 @@ function byItsEnd<R extends RelayRequest>(reading: RawReading<R>, request: R): P
       return lines;
     },
     usage: () => reading.took(tail.text(), request),
-    isComplete: () => true,
+    isComplete: () => false,
   };
 }
 

@@ -1,7 +1,7 @@
 import { asAppError } from '../../../../src/errors/app-error.ts';
 import { SECOND_MS } from '../../../../src/kit/time.ts';
 import type { App } from '../../../app.ts';
-import { signedHeaders } from './signature.ts';
+import { signedHeaders } from '../../../outbound/signature.ts';
 import type { LifecycleWebhookStore } from './store.ts';
 import type { DeliveryRow } from './tables.ts';
 

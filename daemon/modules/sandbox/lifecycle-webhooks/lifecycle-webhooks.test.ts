@@ -2,10 +2,10 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { BAD_URLS, INNER_V4, INNER_V6, spellingsOf } from '../../../outbound/corpus.ts';
+import { newEndpointSecret, signedHeaders } from '../../../outbound/signature.ts';
 import { checkAddress } from './address.ts';
 import type { Pace } from './dispatcher.ts';
 import type { LifecycleWebhookService } from './service.ts';
-import { newEndpointSecret, signedHeaders } from './signature.ts';
 import { KEPT_DELIVERIES, type LifecycleWebhookStore } from './store.ts';
 import type { DeliveryRow } from './tables.ts';
 import { IMPATIENT, openInstance, TENANT } from './testing/instance.ts';

@@ -3,10 +3,10 @@ import type { Value } from '../../../../src/api/schema.ts';
 import { fail } from '../../../../src/errors/app-error.ts';
 import { newId } from '../../../../src/kit/id.ts';
 import type { App } from '../../../app.ts';
+import { newEndpointSecret } from '../../../outbound/signature.ts';
 import { checkAddress } from './address.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { ATTEMPTS, bodyOf, newDelivery } from './outbox.ts';
-import { newEndpointSecret } from './signature.ts';
 import type { LifecycleWebhookStore } from './store.ts';
 import type { DeliveryRow, EndpointRow } from './tables.ts';
 

@@ -1,3 +1,4 @@
+import { checkAnswer, keepAnswer } from '../../pipeline/after-answer.ts';
 import type { ModelCall } from '../../pipeline/call.ts';
 import type { Pipeline, Served, SurfaceWork } from '../../pipeline/pipeline.ts';
 import type { Settlement } from '../../pipeline/settlement.ts';
@@ -8,8 +9,9 @@ import { usageOf } from '../../wire/chat-usage.ts';
 import { eventBytes, eventStream, SSE_HEADERS } from '../../wire/event-stream.ts';
 import { relay } from '../../wire/relay.ts';
 import { UsageFilter } from '../../wire/usage-filter.ts';
-import { broken, cutOff, failureEvent, lastWords } from '../broken-stream.ts';
+import { failureEvent } from '../broken-stream.ts';
 import { respond } from '../respond.ts';
+import { relayEnds, type StreamReading, writtenEnds } from '../stream-books.ts';
 import { checkedChunks, textOf } from './guarded.ts';
 import { guessUsage } from './guess.ts';
 
@@ -63,7 +65,7 @@ export class ChatSurface {
     if (guarded) await this.check(call, textOf(completion), settlement);
     const body = raw ?? JSON.stringify(completion);
     const contentType = headers.get('content-type') ?? 'application/json';
-    this.keep(call, { contentType, body, usage }, settlement);
+    keepAnswer(this.pipeline.stages.cache, call, { contentType, body, usage }, settlement);
     settlement.finish('completed');
     return respond(body, headers, settlement);
   }
@@ -80,7 +82,9 @@ export class ChatSurface {
         ? relayed(call, answer.raw, shows, settlement)
         : told(
             call,
-            guarded ? this.checked(call, answer.chunks, settlement) : answer.chunks,
+            guarded
+              ? checkedChunks(answer.chunks, (text) => this.check(call, text, settlement))
+              : answer.chunks,
             shows,
             settlement,
           );
@@ -89,27 +93,8 @@ export class ChatSurface {
     return respond(body, headers, settlement);
   }
 
-  private checked(call: ModelCall, chunks: AsyncIterable<ChatChunk>, settlement: Settlement) {
-    return checkedChunks(chunks, (text) => this.check(call, text, settlement));
-  }
-
-  private async check(call: ModelCall, text: string, settlement: Settlement): Promise<void> {
-    try {
-      settlement.flagged(await this.pipeline.stages.guardrails.checkOutput(call, text));
-    } catch (error) {
-      throw settlement.failed(error);
-    }
-  }
-
-  private keep(
-    call: ModelCall,
-    answer: { contentType: string; body: string; usage: ReturnType<typeof usageOf> },
-    settlement: Settlement,
-  ): void {
-    const { cache } = this.pipeline.stages;
-    const mode = cache.modeOf(call);
-    const { model } = settlement;
-    if ((mode === 'use' || mode === 'refresh') && model !== undefined) cache.keep(call, { ...answer, model });
+  private check(call: ModelCall, text: string, settlement: Settlement): Promise<void> {
+    return checkAnswer(this.pipeline.stages.guardrails, call, text, settlement);
   }
 }
 
@@ -121,31 +106,13 @@ function relayed(
   settlement: Settlement,
 ): ReadableStream<Uint8Array> {
   const filter = new UsageFilter(shows);
-  const account = () => settlement.used(filter.usage ?? guessUsage(call.request, filter.events));
-  return relay(source, {
-    passing: (lines) => filter.passing(lines),
-    last: () => (filter.isComplete ? undefined : lastWords(cutOff(settlement))),
-    ended() {
-      account();
-      settlement.finish(
-        filter.isComplete ? 'completed' : 'failed',
-        filter.isComplete ? undefined : cutOff(settlement),
-      );
-    },
-    failed(error) {
-      account();
-      if (call.signal.aborted) {
-        settlement.finish('stopped');
-        return undefined;
-      }
-      settlement.finish('failed', error);
-      return lastWords(broken(error, settlement));
-    },
-    left() {
-      account();
-      settlement.finish(filter.isComplete ? 'completed' : 'stopped');
-    },
-  });
+  const reading: StreamReading = {
+    usage: () => filter.usage ?? guessUsage(call.request, filter.events),
+    isComplete: () => filter.isComplete,
+    failure: failureEvent,
+  };
+  const passing = (lines: Uint8Array) => filter.passing(lines);
+  return relay(source, { passing, ...relayEnds(call, settlement, reading) });
 }
 
 /** The events of an upstream of another dialect. */
@@ -156,7 +123,6 @@ function told(
   settlement: Settlement,
 ): ReadableStream<Uint8Array> {
   const state = { events: 0, usage: undefined as ReturnType<typeof usageOf> };
-  const account = () => settlement.used(state.usage ?? guessUsage(call.request, state.events));
   async function* events() {
     for await (const chunk of chunks) {
       state.events++;
@@ -165,21 +131,8 @@ function told(
     }
     yield eventBytes('[DONE]');
   }
-  return eventStream(events(), {
-    ended() {
-      account();
-      settlement.finish('completed');
-    },
-    failed(error) {
-      account();
-      settlement.finish(call.signal.aborted ? 'stopped' : 'failed', error);
-      return failureEvent(broken(error, settlement));
-    },
-    left() {
-      account();
-      settlement.finish('stopped');
-    },
-  });
+  const usage = () => state.usage ?? guessUsage(call.request, state.events);
+  return eventStream(events(), writtenEnds(call, settlement, { usage, failure: failureEvent }));
 }
 
 /** Callers that asked for usage get `usage: null` in every other event, as from the first of this family. */

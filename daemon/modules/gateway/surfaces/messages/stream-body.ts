@@ -8,8 +8,8 @@ import type { ChatChunk } from '../../wire/chat.ts';
 import { eventBytes, eventStream } from '../../wire/event-stream.ts';
 import type { MessagesEvent, MessagesRequest } from '../../wire/messages.ts';
 import { relay } from '../../wire/relay.ts';
-import { broken, cutOff } from '../broken-stream.ts';
 import { guessUsage } from '../chat/guess.ts';
+import { relayEnds, type StreamReading, writtenEnds } from '../stream-books.ts';
 import { EventWriter } from './event-writer.ts';
 import { UsageWatch } from './usage-watch.ts';
 
@@ -24,31 +24,13 @@ export function relayedBody(
   settlement: Settlement,
 ): ReadableStream<Uint8Array> {
   const watch = new UsageWatch();
-  const account = () => settlement.used(watch.usage ?? guessUsage(call.request, watch.events));
-  return relay(source, {
-    passing: (lines) => watch.passing(lines),
-    last: () => (watch.isComplete ? undefined : lastWords(cutOff(settlement), call)),
-    ended() {
-      account();
-      settlement.finish(
-        watch.isComplete ? 'completed' : 'failed',
-        watch.isComplete ? undefined : cutOff(settlement),
-      );
-    },
-    failed(error) {
-      account();
-      if (call.signal.aborted) {
-        settlement.finish('stopped');
-        return undefined;
-      }
-      settlement.finish('failed', error);
-      return lastWords(broken(error, settlement), call);
-    },
-    left() {
-      account();
-      settlement.finish(watch.isComplete ? 'completed' : 'stopped');
-    },
-  });
+  const reading: StreamReading = {
+    usage: () => watch.usage ?? guessUsage(call.request, watch.events),
+    isComplete: () => watch.isComplete,
+    failure: (cause) => failureEvent(cause, call),
+  };
+  const passing = (lines: Uint8Array) => watch.passing(lines);
+  return relay(source, { passing, ...relayEnds(call, settlement, reading) });
 }
 
 /** The events of an upstream of another dialect, written in this one. */
@@ -59,7 +41,6 @@ export function writtenBody(
 ): ReadableStream<Uint8Array> {
   const writer = new EventWriter();
   let count = 0;
-  const account = () => settlement.used(writer.usage ?? guessUsage(call.request, count));
   async function* events() {
     for await (const chunk of chunks) {
       count++;
@@ -68,21 +49,13 @@ export function writtenBody(
     }
     yield bytesOf(writer.end());
   }
-  return eventStream(events(), {
-    ended() {
-      account();
-      settlement.finish('completed');
-    },
-    failed(error) {
-      account();
-      settlement.finish(call.signal.aborted ? 'stopped' : 'failed', error);
-      return failureEvent(broken(error, settlement), call);
-    },
-    left() {
-      account();
-      settlement.finish('stopped');
-    },
-  });
+  return eventStream(
+    events(),
+    writtenEnds(call, settlement, {
+      usage: () => writer.usage ?? guessUsage(call.request, count),
+      failure: (cause) => failureEvent(cause, call),
+    }),
+  );
 }
 
 /** Events as they stand on the wire. */
@@ -96,9 +69,4 @@ export function bytesOf(events: readonly MessagesEvent[]): Uint8Array {
 function failureEvent(cause: unknown, { requestId }: Call): Uint8Array {
   const { body } = messagesFailure(asAppError(failureOf(cause, [])), requestId);
   return eventBytes(JSON.stringify(body), 'error');
-}
-
-/** The same after bytes of another, where an event may be open. */
-function lastWords(cause: unknown, call: Call): Uint8Array {
-  return Buffer.concat([Buffer.from('\n\n'), failureEvent(cause, call)]);
 }

@@ -1,3 +1,4 @@
+import { checkAnswer, keepAnswer } from '../../pipeline/after-answer.ts';
 import type { ModelCall } from '../../pipeline/call.ts';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
 import type { Settlement } from '../../pipeline/settlement.ts';
@@ -81,11 +82,7 @@ export class MessagesSurface {
     settlement.used(usage);
     if (this.guards(call)) await this.check(call, textOf(message), settlement);
     const contentType = headers.get('content-type') ?? 'application/json';
-    const { cache } = this.pipeline.stages;
-    const mode = cache.modeOf(call);
-    const { model } = settlement;
-    if ((mode === 'use' || mode === 'refresh') && model !== undefined)
-      cache.keep(call, { contentType, body, usage, model });
+    keepAnswer(this.pipeline.stages.cache, call, { contentType, body, usage }, settlement);
     settlement.finish('completed');
     return this.respond(body, headers, call, settlement);
   }
@@ -105,12 +102,8 @@ export class MessagesSurface {
     return this.pipeline.stages.guardrails.active(caller.tenant).output;
   }
 
-  private async check(call: ModelCall, text: string, settlement: Settlement): Promise<void> {
-    try {
-      settlement.flagged(await this.pipeline.stages.guardrails.checkOutput(call, text));
-    } catch (error) {
-      throw settlement.failed(error);
-    }
+  private check(call: ModelCall, text: string, settlement: Settlement): Promise<void> {
+    return checkAnswer(this.pipeline.stages.guardrails, call, text, settlement);
   }
 
   /** Clients of this family look for the request's id under a name of their own. */

@@ -1,4 +1,5 @@
 import { AppError, fail } from '../../../../../src/errors/app-error.ts';
+import { keepAnswer } from '../../pipeline/after-answer.ts';
 import type { ModelCall } from '../../pipeline/call.ts';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
 import type { Settlement } from '../../pipeline/settlement.ts';
@@ -89,12 +90,12 @@ export class Answering {
     call: ModelCall<ResponseRequest>,
     response: ResponseObject,
     usage: Usage | undefined,
-    { model }: Settlement,
+    settlement: Settlement,
   ): void {
     const { cache } = this.pipeline.stages;
-    const mode = cache.modeOf(call);
-    if (model === undefined || (mode !== 'use' && mode !== 'refresh')) return;
-    cache.keep(call, { contentType: 'application/json', body: JSON.stringify(response), model, usage });
+    if (cache.modeOf(call) === 'off') return;
+    const answer = { contentType: 'application/json', body: JSON.stringify(response), usage };
+    keepAnswer(cache, call, answer, settlement);
   }
 
   private isGuarded({ caller: { tenant } }: ModelCall): boolean {

@@ -9,8 +9,9 @@ export function newEndpointSecret(): string {
 }
 
 /**
- * The headers of one attempt. `X-Svc-Signature` is `sha256=<hex>` over the body's bytes, keyed with the text of
- * the secret (spec, Outgoing sandbox lifecycle events); the `webhook-*` headers are those of Standard Webhooks.
+ * The headers by which an endpoint knows who calls. `X-Svc-Signature` is `sha256=<hex>` over the body's bytes, keyed with the
+ * text of the secret (spec, Outgoing sandbox lifecycle events); the `webhook-*` headers are those of Standard
+ * Webhooks. A request without a body is signed as an empty one.
  */
 export function signedHeaders(
   secret: string,
