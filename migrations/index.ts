@@ -18,6 +18,12 @@ import responses from './0016_responses.sql' with { type: 'text' };
 import guardrails from './0017_guardrails.sql' with { type: 'text' };
 import memory from './0018_memory.sql' with { type: 'text' };
 import functions from './0019_functions.sql' with { type: 'text' };
+import mcp from './0020_mcp.sql' with { type: 'text' };
+import agents from './0021_agents.sql' with { type: 'text' };
+import agentMemories from './0022_agent_memories.sql' with { type: 'text' };
+import agentSessions from './0023_agent_sessions.sql' with { type: 'text' };
+import agentArtifacts from './0024_agent_artifacts.sql' with { type: 'text' };
+import agentReviews from './0025_agent_reviews.sql' with { type: 'text' };
 
 /** The schema, step by step, embedded in the executable. */
 export const migrations: readonly Migration[] = [
@@ -40,4 +46,10 @@ export const migrations: readonly Migration[] = [
   { version: 17, name: 'guardrails', sql: guardrails },
   { version: 18, name: 'memory', sql: memory },
   { version: 19, name: 'functions', sql: functions },
+  { version: 20, name: 'mcp', sql: mcp },
+  { version: 21, name: 'agents', sql: agents },
+  { version: 22, name: 'agent_memories', sql: agentMemories },
+  { version: 23, name: 'agent_sessions', sql: agentSessions },
+  { version: 24, name: 'agent_artifacts', sql: agentArtifacts },
+  { version: 25, name: 'agent_reviews', sql: agentReviews },
 ];

@@ -1,6 +1,7 @@
 /** The prefixes of all ids. An id says what it names: `sbx_01jd…`. */
 export type IdPrefix =
   | 'agt'
+  | 'art'
   | 'aud'
   | 'cmd'
   | 'col'
@@ -21,10 +22,13 @@ export type IdPrefix =
   | 'prv'
   | 'pty'
   | 'req'
+  | 'rev'
   | 'sbx'
   | 'ses'
   | 'snp'
+  | 'spn'
   | 'ssht'
+  | 'tree'
   | 'trg'
   | 'turn'
   | 'usr'

@@ -22,6 +22,7 @@ import { Circuits } from './routing/circuits.ts';
 import { ModelLists } from './routing/model-lists.ts';
 import { Router } from './routing/router.ts';
 import { createSpending } from './spending.ts';
+import { type Converse, converseThrough } from './surfaces/chat/converse.ts';
 import { chatRoutes } from './surfaces/chat/routes.ts';
 import { ChatSurface } from './surfaces/chat/surface.ts';
 import { type Embed, embedThrough } from './surfaces/embeddings/embed.ts';
@@ -33,7 +34,9 @@ import { otherSurfaceRoutes } from './surfaces/other-routes.ts';
 import { createResponses } from './surfaces/responses/index.ts';
 import { createTelemetry } from './telemetry/index.ts';
 
+export type { Converse, ConverseWish, Reply } from './surfaces/chat/converse.ts';
 export type { Embed, EmbeddingWish } from './surfaces/embeddings/embed.ts';
+export type { ChatMessage, ChatTool, ChatToolCall } from './wire/chat.ts';
 
 /** What the gateway takes from its surroundings, besides the app. */
 export interface GatewayOptions {
@@ -49,6 +52,9 @@ export interface GatewayOptions {
 /** The gateway, as other modules of the daemon call it. */
 export interface GatewayModule extends Module {
   readonly embed: Embed;
+  readonly converse: Converse;
+  /** Tokens that `provider/model` takes, prompt and answer together; undefined when that is not known. */
+  contextWindow(model: string): number | undefined;
 }
 
 /** The gateway: every surface over one pipeline. */
@@ -88,12 +94,15 @@ export function createGatewayModule(
   const stages: Stages = { ...booked, cache: cache.stage, guardrails: guardrails.stage };
   const allow = (call: ModelCall) => checkFeatures(settings.of(call.caller.tenant).features, call);
   const pipeline = new Pipeline(stages, router, attempts, app.clock, defaults, allow);
+  const chat = new ChatSurface(pipeline);
   const responses = createResponses(app, pipeline);
   return {
     name: 'gateway',
     embed: embedThrough(new EmbeddingsSurface(pipeline)),
+    converse: converseThrough(chat),
+    contextWindow: (model) => spending.contextWindow(model),
     routes: [
-      ...chatRoutes(new ChatSurface(pipeline)),
+      ...chatRoutes(chat),
       ...messagesRoutes(new MessagesSurface(pipeline), router),
       ...otherSurfaceRoutes(app, pipeline),
       ...responses.routes,

@@ -26,6 +26,8 @@ export type SpendingApp = Pick<App, 'config' | 'db' | 'clock' | 'log' | 'jobs' |
 export interface Spending {
   readonly stages: Pick<Stages, 'limits' | 'budgets' | 'prices' | 'ledger'>;
   readonly routes: readonly Route[];
+  /** Tokens that `provider/model` takes, prompt and answer together; undefined when that is not known. */
+  contextWindow(model: string): number | undefined;
   /** Opens the log and the accounts. Before it no price is known. */
   start(): Promise<void>;
   /** Writes what is not written yet. */
@@ -67,6 +69,7 @@ export function createSpending(
       ...usageRoutes(new UsageReports(ledger, totals, clock), new RequestLog(ledger)),
       ...budgetRoutes(service, clock),
     ],
+    contextWindow: (model) => prices.of(model)?.contextWindow,
     async start() {
       await prices.open();
       ledger.start();

@@ -154,15 +154,15 @@ export class Settlement {
   private close(ending: Ending, status: number, error: string | undefined): void {
     if (this.isOver) return;
     this.isOver = true;
-    const costMicros = this.costOf();
+    const { costMicros } = this;
     this.reservation?.settle(costMicros ?? 0);
     const record = this.record(ending, status, error, costMicros);
     this.stages.ledger.record(record);
     for (const observer of this.stages.observers) observer.finished(record);
   }
 
-  /** An answer from the cache costs nothing. */
-  private costOf(): number | undefined {
+  /** What it costs as far as is known, in millionths of a US dollar. An answer from the cache costs nothing. */
+  get costMicros(): number | undefined {
     if (this.keptAt !== undefined) return 0;
     if (this.model === undefined || this.usage === undefined) return undefined;
     const cost = this.stages.prices.cost(this.model, this.usage);

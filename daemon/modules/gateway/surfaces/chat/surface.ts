@@ -35,6 +35,15 @@ export class ChatSurface {
     return this.pipeline.run(call, work);
   }
 
+  /** What looks at the text of an answer before anybody sees it, where the tenant wants that. Errors of it: guardrail_blocked. */
+  outputCheck(
+    call: ModelCall<ChatRequest>,
+    settlement: Settlement,
+  ): ((text: string) => Promise<void>) | undefined {
+    const isGuarded = this.pipeline.stages.guardrails.active(call.caller.tenant).output;
+    return isGuarded ? (text) => this.check(call, text, settlement) : undefined;
+  }
+
   /** Answers a request with what goes over the wire. Errors: as Pipeline.run. */
   async complete(asked: ModelCall<ChatRequest>): Promise<Response> {
     const served = await this.serve(asked);
