@@ -20,6 +20,13 @@ export function positive(text: string): number {
   return value;
 }
 
+/** Reads a share: a number from 0 to 1. */
+export function share(text: string): number {
+  const value = /^(0|1|0?\.\d+|[01]\.\d+)$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= 0 && value <= 1)) throw new InvalidArgumentError('It must be a number from 0 to 1.');
+  return value;
+}
+
 /** Reads a port. */
 export function port(text: string): number {
   const value = integer(0)(text);

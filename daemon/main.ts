@@ -15,13 +15,16 @@ import { docsResponse } from './http/docs.ts';
 import { createGate } from './http/gate.ts';
 import { Idempotency } from './http/idempotency.ts';
 import { listen, mount } from './http/mount.ts';
+import type { Route } from './http/route.ts';
 import { Jobs } from './jobs/queue.ts';
 import { lockDataDir } from './lock.ts';
 import { createLog } from './log/log.ts';
 import { createMetrics } from './metrics/metrics.ts';
+import { createAgentsModule } from './modules/agents/index.ts';
 import { createAuthModule } from './modules/auth/index.ts';
 import { createFunctionsModule } from './modules/functions/index.ts';
 import { createGatewayModule } from './modules/gateway/index.ts';
+import { createMcpModule } from './modules/mcp/index.ts';
 import { createMemoryModule } from './modules/memory/index.ts';
 import { createProvidersModule } from './modules/providers/index.ts';
 import { createSandboxModule, selectDriver } from './modules/sandbox/index.ts';
@@ -90,19 +93,37 @@ async function compose(app: App): Promise<Instance> {
     metrics,
     receivers: sandbox.receivers,
   });
+  const mcp = createMcpModule(app, {
+    own: sandbox.own,
+    instanceTenant: auth.instanceTenant,
+    port: () => port,
+    routes: () => routes,
+  });
+  const memory = createMemoryModule(app, gateway.embed);
+  const functions = createFunctionsModule(app, sandbox.own);
+  const agents = createAgentsModule(app, {
+    ...gateway,
+    embeddingModel: () => app.config.get('features.memory.embedding_models')[0],
+    sandboxes: sandbox.own,
+    functions,
+    mcp: mcp.tools,
+    documents: memory.documents,
+  });
   const modules = [
     auth,
     settings,
     sandbox,
     providers,
     gateway,
-    createMemoryModule(app, gateway.embed),
-    createFunctionsModule(app, sandbox.own),
+    memory,
+    mcp,
+    functions,
+    agents,
     createSystemModule(app, metrics, auth.instanceTenant),
   ];
   const idempotency = new Idempotency(db, clock, app.secrets);
   jobs.every('idempotency.prune', HOUR_MS, () => idempotency.prune());
-  const routes = modules.flatMap((module) => module.routes);
+  const routes: readonly Route[] = modules.flatMap((module) => module.routes);
   const gate = createGate(config, auth.authenticator, { port: () => port });
   const page = (request: Request) => assetResponse(request) ?? docsResponse(request);
   const cors = new Cors(settings.cors);

@@ -388,6 +388,28 @@ export const tree: Branch = {
         },
       },
     },
+    review: {
+      summary: 'See and decide the calls of agents that wait for leave',
+      aliases: ['reviews', 'approval', 'approvals'],
+      commands: {
+        list: {
+          summary: 'List what waits for a decision',
+          load: async () => (await import('./review/list.ts')).list,
+        },
+        show: {
+          summary: 'Show the calls of a review',
+          load: async () => (await import('./review/show.ts')).show,
+        },
+        approve: {
+          summary: 'Let calls be carried out',
+          load: async () => (await import('./review/approve.ts')).approve,
+        },
+        deny: {
+          summary: 'Keep calls from being carried out',
+          load: async () => (await import('./review/deny.ts')).deny,
+        },
+      },
+    },
     function: {
       summary: 'Make and call functions: endpoints, mapped APIs, and code in sandboxes',
       aliases: ['functions', 'fn'],
@@ -417,6 +439,46 @@ export const tree: Branch = {
         status: {
           summary: 'Show whether code can run in isolation',
           load: async () => (await import('./function/status.ts')).status,
+        },
+      },
+    },
+    mcp: {
+      summary: 'Connect MCP servers and call their tools; connect MCP clients to svc',
+      commands: {
+        list: { summary: 'List the servers', load: async () => (await import('./mcp/list.ts')).list },
+        add: {
+          summary: 'Register a server and print its id',
+          load: async () => (await import('./mcp/add.ts')).add,
+        },
+        get: { summary: 'Show a server', load: async () => (await import('./mcp/get.ts')).get },
+        update: { summary: 'Change a server', load: async () => (await import('./mcp/update.ts')).update },
+        rm: {
+          summary: 'Remove servers with their tools and credentials',
+          load: async () => (await import('./mcp/remove.ts')).remove,
+        },
+        authorize: {
+          summary: 'Let svc use a server that asks for OAuth 2',
+          load: async () => (await import('./mcp/authorize.ts')).authorize,
+        },
+        tools: {
+          summary: 'List the tools of all servers, or ask one for its tools',
+          load: async () => (await import('./mcp/tools.ts')).tools,
+        },
+        call: {
+          summary: 'Call a tool and print its answer',
+          load: async () => (await import('./mcp/call.ts')).call,
+        },
+        health: {
+          summary: 'Show whether servers answer',
+          load: async () => (await import('./mcp/health.ts')).health,
+        },
+        switch: {
+          summary: 'See and switch the tools that svc offers to MCP clients',
+          load: async () => (await import('./mcp/switch.ts')).switchTool,
+        },
+        config: {
+          summary: 'Print what connects Claude, Cursor or Windsurf to svc',
+          load: async () => (await import('./mcp/config.ts')).config,
         },
       },
     },

@@ -149,6 +149,18 @@ export const SETTINGS = {
     },
   ),
   'mail.from': setting('string', 'svc@localhost', 'Sender of mail'),
+  'websearch.provider': setting(
+    'string',
+    '',
+    'Who searches the web for agents: searxng, brave or tavily; nobody when empty',
+    { values: ['', 'searxng', 'brave', 'tavily'] },
+  ),
+  'websearch.url': setting(
+    'string',
+    '',
+    'Address of that service; needed for searxng, such as http://127.0.0.1:8888',
+  ),
+  'websearch.api_key': setting('string', '', 'Key of that service', { secret: true }),
   'outbound.allow': setting(
     'list',
     [],
@@ -385,6 +397,11 @@ export const SETTINGS = {
     30 * MINUTE_MS,
     'How long a code context may be unused before it is closed; 0s is for ever',
   ),
+  'agents.retention': setting(
+    'duration',
+    90 * DAY_MS,
+    'How long a session of an agent is kept after the last thing that happened in it; 0s is for ever',
+  ),
   'functions.image': setting(
     'string',
     '',
@@ -399,6 +416,35 @@ export const SETTINGS = {
     5 * MINUTE_MS,
     'How long the sandbox of a function waits for the next call before it ends',
     { minimum: SECOND_MS },
+  ),
+  'mcp.image': setting(
+    'string',
+    '',
+    'Image that tool servers which are programs run on; when empty the host (namespace) or the template node (docker)',
+  ),
+  'mcp.programs': setting('integer', 8, 'Most tool servers of one tenant that run as programs at once', {
+    minimum: 1,
+    maximum: 64,
+  }),
+  'mcp.idle': setting(
+    'duration',
+    5 * MINUTE_MS,
+    'How long the program of a tool server waits for the next call before its sandbox ends',
+    { minimum: SECOND_MS },
+  ),
+  'mcp.health_interval': setting(
+    'duration',
+    30 * SECOND_MS,
+    'How often tool servers are asked whether they are there',
+    {
+      minimum: SECOND_MS,
+    },
+  ),
+  'mcp.call_timeout': setting(
+    'duration',
+    MINUTE_MS,
+    'How long a tool of a server may be silent in a call before it is given up; reports of progress count',
+    { minimum: 100, maximum: 15 * MINUTE_MS },
   ),
   'sandbox.terminal_grace': setting(
     'duration',

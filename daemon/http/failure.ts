@@ -1,6 +1,9 @@
 import { type AppError, asAppError } from '../../src/errors/app-error.ts';
 import { MESSAGES_PATH, messagesFailure } from './messages-failure.ts';
 
+/** Where clients learn from a refusal how to prove themselves (spec, MCP, inbound; RFC 9110, 11.6.1). */
+const MCP_PATH = '/mcp';
+
 const COMPAT_TYPES: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
   401: 'authentication_error',
@@ -18,6 +21,7 @@ export function failureResponse(error: unknown, requestId: string, path: string)
   if (typeof retryAfter === 'number') headers.set('retry-after', String(Math.ceil(retryAfter)));
   if (known.code === 'range_not_satisfiable') headers.set('content-range', `bytes */${known.data.size}`);
   if (typeof known.data.allow === 'string') headers.set('allow', known.data.allow);
+  if (known.http === 401 && path === MCP_PATH) headers.set('www-authenticate', 'Bearer');
   if (path.startsWith(MESSAGES_PATH)) {
     headers.set('request-id', requestId);
     const { status, body } = messagesFailure(known, requestId);

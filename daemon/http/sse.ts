@@ -13,8 +13,8 @@ export interface SseOptions {
   readonly headers?: Headers;
   /** Milliseconds of silence after which a heartbeat is sent. */
   readonly heartbeatMs?: number;
-  /** The heartbeat; a comment when absent. */
-  readonly heartbeat?: () => ServerEvent;
+  /** The heartbeat; a comment when it is absent or answers nothing. */
+  readonly heartbeat?: () => ServerEvent | undefined;
   /** Sends a comment at once: the head of an answer leaves with its first bytes, and a quiet source may have none for long. */
   readonly greets?: true;
   /** Makes the last event of a source that broke; without it the connection is cut. */
@@ -43,9 +43,8 @@ export function sse(source: AsyncIterable<ServerEvent>, options: SseOptions): Re
         pending = pending.catch((error) => ({ done: true, value: options.failure?.(error) }));
       const result = await withHeartbeat(pending, options.heartbeatMs ?? HEARTBEAT_MS);
       if (result === 'silence') {
-        controller.enqueue(
-          options.heartbeat ? encodeEvent(options.heartbeat()) : encoder.encode(': ping\n\n'),
-        );
+        const heartbeat = options.heartbeat?.();
+        controller.enqueue(heartbeat ? encodeEvent(heartbeat) : encoder.encode(': ping\n\n'));
         return;
       }
       pending = undefined;

@@ -1,3 +1,4 @@
+import { agentArtifacts } from './agents/artifacts.ts';
 import { agentDefinitions } from './agents/definitions.ts';
 import { agentDeployments } from './agents/deployments.ts';
 import { github } from './agents/github.ts';
@@ -102,6 +103,7 @@ export const groups = {
   sandboxTemplates,
   volumes,
   sandboxWebhooks,
+  agentArtifacts,
   agentDefinitions,
   agentDeployments,
   github,

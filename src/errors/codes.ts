@@ -243,6 +243,11 @@ export const CODES = {
     ({ id }: Id) => `SSH is off for the sandbox ${id}.`,
     ({ id }) => `Turn it on: svc sandbox ssh-enable ${id} (or create it with sshEnabled)`,
   ),
+  review_settled: entry(
+    wrongState,
+    ({ id, how, at }: Id & { how: string; at: string }) => `The review ${id} ${how}, at ${at}.`,
+    ({ id }) => `See it: svc review show ${id}`,
+  ),
   busy: entry(busy, ({ message }: Text) => message),
   stale_version: entry(
     busy,

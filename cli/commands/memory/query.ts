@@ -1,6 +1,5 @@
-import { InvalidArgumentError } from 'commander';
 import { memoryDocuments } from '../../../src/api/memory/documents.ts';
-import { integer, pairs, word } from '../../args.ts';
+import { integer, pairs, share, word } from '../../args.ts';
 import { showJson } from '../../ui/show.ts';
 import { verb } from '../../verb.ts';
 
@@ -22,7 +21,7 @@ export const query = verb<[collection: string, words: string[]], Options>({
       .argument('<collection>', 'Name of the collection')
       .argument('<words...>', 'What is looked for')
       .option('--top <n>', 'Most chunks', integer(1), 10)
-      .option('--min-score <score>', 'Least score, 0 to 1', score)
+      .option('--min-score <score>', 'Least score, 0 to 1', share)
       .option('--filter <K=V>', 'Only documents with this metadata; may be repeated', pairs)
       .option('--mode <mode>', 'hybrid, vector or text', word('hybrid', 'vector', 'text'))
       .option('--json', 'Print JSON'),
@@ -55,9 +54,3 @@ export const query = verb<[collection: string, words: string[]], Options>({
     return undefined;
   },
 });
-
-function score(text: string): number {
-  const value = /^(0|1|0?\.\d+|[01]\.\d+)$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= 0 && value <= 1)) throw new InvalidArgumentError('It must be a number from 0 to 1.');
-  return value;
-}

@@ -1,7 +1,17 @@
 import type { App, Module } from '../../app.ts';
 import type { FunctionsFace } from '../functions/index.ts';
 import type { Converse, Embed } from '../gateway/index.ts';
+import type { McpTools } from '../mcp/index.ts';
+import type { MemoryModule } from '../memory/index.ts';
 import type { OwnSandboxes } from '../sandbox/index.ts';
+import { createDefinitionsRoom } from './definitions/index.ts';
+import { createMemoriesRoom, memoryPrompt } from './memories/index.ts';
+import { createReviewsRoom, policy } from './reviews/index.ts';
+import { createSessionsRoom } from './sessions/index.ts';
+import { askUserTools } from './tools/others/ask-user.ts';
+import { functionTools } from './tools/others/functions.ts';
+import { mcpTools } from './tools/others/mcp.ts';
+import { platformTools } from './tools/platform/tools.ts';
 
 /** What agents take from the rest of the daemon. */
 export interface AgentsOptions {
@@ -9,13 +19,48 @@ export interface AgentsOptions {
   readonly embed: Embed;
   /** Tokens that a model takes; undefined when that is not known. */
   readonly contextWindow: (model: string) => number | undefined;
+  /** The model that makes vectors of a tenant's memories; undefined: they are found by their words alone. */
+  readonly embeddingModel: (tenant: string) => string | undefined;
   readonly sandboxes: OwnSandboxes;
   readonly functions: Pick<FunctionsFace, 'find' | 'invoke'>;
+  readonly mcp: McpTools;
+  readonly documents: Pick<MemoryModule['documents'], 'query'>;
 }
 
 /** Agents: definitions, sessions, turns that survive the process, tools, reviews and memories. */
 export function createAgentsModule(app: App, options: AgentsOptions): Module {
-  void app;
-  void options;
-  return { name: 'agents', routes: [] };
+  const definitions = createDefinitionsRoom(app);
+  const { agents } = definitions;
+  const reviews = createReviewsRoom(app);
+  const memories = createMemoriesRoom(app, { ...options, agents });
+  const sessions = createSessionsRoom(app, {
+    ...options,
+    agents,
+    reviews: reviews.reviews,
+    policy,
+    memories: memories.memories,
+    memoryPrompt,
+    cap: (_context, output) => output,
+    sources: [
+      askUserTools,
+      memories.tools,
+      platformTools(definitions.service),
+      mcpTools(options.mcp),
+      functionTools(options.functions),
+    ],
+  });
+  return {
+    name: 'agents',
+    routes: [...definitions.routes, ...reviews.routes, ...memories.routes, ...sessions.routes],
+    async start() {
+      memories.start();
+      sessions.start();
+      reviews.start();
+    },
+    async stop() {
+      reviews.stop();
+      await sessions.stop();
+      memories.stop();
+    },
+  };
 }

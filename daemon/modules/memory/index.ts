@@ -19,6 +19,16 @@ import { UsageReports } from './usage/reports.ts';
 import { UsageStore } from './usage/store.ts';
 import { Tally } from './usage/tally.ts';
 
+export type { FoundChunk } from './documents/service.ts';
+export { CodeCache, type VectorSource } from './recall/code-cache.ts';
+export type { StoredVector } from './recall/codes.ts';
+export { fuseWithScores } from './recall/fuse.ts';
+export { nearnessTo } from './recall/similarity.ts';
+export { bytesOf, floats } from './recall/vector-bytes.ts';
+export { nearestByCodes } from './recall/vector-search.ts';
+export { type WordHit, type WordIndex, WordSearch } from './recall/word-search.ts';
+export { indexed } from './recall/words.ts';
+
 /** How long it is kept how memory was used. */
 const USES_KEPT_MS = 366 * DAY_MS;
 const WRITE_USES_MS = SECOND_MS;

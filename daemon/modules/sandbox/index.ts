@@ -31,7 +31,7 @@ import { createNetworkRoom } from './network/index.ts';
 import { createObjectStoresRoom } from './object-stores/index.ts';
 import { createOtlpRoom } from './otlp/index.ts';
 import { OtlpSettingsService } from './otlp/settings.ts';
-import { type OwnSandboxes, ownSandboxes } from './own-sandboxes.ts';
+import { ownSandboxes, type WorkSandboxes } from './own-sandboxes.ts';
 import { createPortsRoom } from './ports/index.ts';
 import type { Room, RoomContext } from './room.ts';
 import { createSnapshotsRoom } from './snapshots/index.ts';
@@ -41,8 +41,11 @@ import { createVolumesRoom } from './volumes/index.ts';
 
 export type { Execution, Exit, Finding, OutputChunk, Probe } from './drivers/driver.ts';
 export { selectDriver } from './drivers/select.ts';
+export { badGitUrl, isBranch } from './lifecycle/git.ts';
 export { objectStoreFinding } from './object-stores/tools.ts';
-export type { OwnSandboxes } from './own-sandboxes.ts';
+export type { CommandEnd, OwnCommands } from './own-commands.ts';
+export type { FileWhere, OwnFiles } from './own-files.ts';
+export type { OwnSandboxes, WorkSandboxes } from './own-sandboxes.ts';
 
 /** Milliseconds until a backend that does not answer is asked again. */
 const RETRY_MS = 5_000;
@@ -61,7 +64,7 @@ export interface SandboxFace {
   /** What it serves at hosts of its own. */
   readonly sites: readonly HostedSite[];
   /** For modules that run something of a tenant's by themselves. */
-  readonly own: OwnSandboxes;
+  readonly own: WorkSandboxes;
   /** Where tenants want their figures. */
   readonly receivers: Receivers;
 }
@@ -107,7 +110,7 @@ export function createSandboxModule(
     }
   };
   const receivers = new OtlpSettingsService(app);
-  const rooms = createRooms(people, receivers, {
+  const { rooms, filesRoom, portsRoom } = createRooms(people, receivers, {
     app,
     driver,
     lifecycle,
@@ -130,7 +133,7 @@ export function createSandboxModule(
     figures: rooms.flatMap(({ figures = [] }) => figures),
     sites: rooms.flatMap(({ sites = [] }) => sites),
     receivers,
-    own: ownSandboxes(lifecycle, driver),
+    own: ownSandboxes({ lifecycle, driver, archiving, commands, filesRoom, ports: portsRoom.ports }),
     countByState: () => Object.fromEntries(store.countByState().map(({ state, total }) => [state, total])),
     async start() {
       await takeUp();
@@ -157,23 +160,25 @@ export function createSandboxModule(
 }
 
 /** The rooms, in the order in which they start. */
-function createRooms(people: People, receivers: OtlpSettingsService, context: RoomContext): readonly Room[] {
+function createRooms(people: People, receivers: OtlpSettingsService, context: RoomContext) {
   const metrics = createMetricsRoom(context);
   const filesRoom = createFilesRoom(context);
   const { files } = filesRoom;
+  const portsRoom = createPortsRoom(context);
   const ssh = createSshRoom(context, { people, openFiles: (tenant, id) => files.open(tenant, id) });
-  return [
+  const rooms: readonly Room[] = [
     filesRoom,
     createCodeRoom(context),
     ssh,
     metrics,
     createOtlpRoom(context, metrics.sampler, receivers),
     createAutomationRoom(context),
-    createPortsRoom(context),
+    portsRoom,
     createNetworkRoom(context),
     createSnapshotsRoom(context),
     createVolumesRoom(context),
     createObjectStoresRoom(context),
     createLifecycleWebhookRoom(context),
   ];
+  return { rooms, filesRoom, portsRoom };
 }

@@ -1,5 +1,5 @@
 import { endpoint, type Group } from '../endpoint.ts';
-import { enumeration, fields, ids, int32, model, oneOf, struct, t, timestamp } from '../schema.ts';
+import { enumeration, fields, ids, int32, model, object, oneOf, struct, t, timestamp } from '../schema.ts';
 import { MEMORY_SCOPES } from './memories.ts';
 
 /** Who may talk to an agent: people, or other agents only. */
@@ -57,6 +57,23 @@ export const AgentDefinition = model('AgentDefinition', {
   mentionAlias: t.String(),
   executionPolicy: AgentExecutionPolicy,
   memoryConfig: AgentMemoryConfig,
+  version: int32({ description: 'Counts up with every change.' }),
+});
+
+/** One change of an agent, without what it has become. */
+export const AgentVersion = object(
+  'AgentVersion',
+  {
+    version: int32(),
+    createdAt: timestamp(),
+    changedBy: t.String({ description: 'The user or the key.' }),
+    changes: t.Array(t.String(), { description: 'The fields that it has changed.' }),
+  },
+  { changedByAgent: t.String({ description: 'The agent that has done it for them, when one has.' }) },
+);
+
+const warnings = t.Array(t.String(), {
+  description: 'What may be meant otherwise. Nothing is refused for it.',
 });
 
 const here = { spec: 'agents', tag: 'Agents' } as const;
@@ -79,7 +96,6 @@ export const agentDefinitions = {
     }),
     response: model('ListAgentsResponse', { agents: t.Array(AgentDefinition), total: int32() }),
     access: 'viewer',
-    unbuilt: true,
   }),
   CreateAgent: endpoint({
     ...here,
@@ -107,9 +123,8 @@ export const agentDefinitions = {
       executionPolicy: AgentExecutionPolicy,
       memoryConfig: AgentMemoryConfig,
     }),
-    response: model('CreateAgentResponse', { agent: AgentDefinition }),
+    response: model('CreateAgentResponse', { agent: AgentDefinition, warnings }),
     access: 'member',
-    unbuilt: true,
   }),
   GetAgent: endpoint({
     ...here,
@@ -121,7 +136,6 @@ export const agentDefinitions = {
     query: fields({ tenantId: t.String() }),
     response: model('GetAgentResponse', { agent: AgentDefinition }),
     access: 'viewer',
-    unbuilt: true,
   }),
   UpdateAgent: endpoint({
     ...here,
@@ -153,10 +167,12 @@ export const agentDefinitions = {
       clearTools: t.Boolean({
         description: 'Empties the list of tools; an empty list alone changes nothing.',
       }),
+      version: int32({
+        description: 'The version that the change was made from: 409 when another has come in between.',
+      }),
     }),
-    response: model('UpdateAgentResponse', { agent: AgentDefinition }),
+    response: model('UpdateAgentResponse', { agent: AgentDefinition, warnings }),
     access: 'member',
-    unbuilt: true,
   }),
   DeleteAgent: endpoint({
     ...here,
@@ -168,7 +184,6 @@ export const agentDefinitions = {
     query: fields({ tenantId: t.String() }),
     response: model('DeleteAgentResponse', { success: t.Boolean(), message: t.String() }),
     access: 'member',
-    unbuilt: true,
   }),
   ImportAgentFromOpencode: endpoint({
     ...here,
@@ -187,7 +202,6 @@ export const agentDefinitions = {
       agent: AgentDefinition,
     }),
     access: 'member',
-    unbuilt: true,
   }),
   ExportAgentToOpencode: endpoint({
     ...here,
@@ -202,6 +216,41 @@ export const agentDefinitions = {
       warnings: t.Array(t.String()),
     }),
     access: 'viewer',
-    unbuilt: true,
+  }),
+  ListAgentVersions: endpoint({
+    ...here,
+    spec: 'extra',
+    id: 'ListAgentVersions',
+    method: 'GET',
+    path: '/v1/agents/{id}/versions',
+    summary: 'Show the last 100 changes of an agent, newest first',
+    params: ids('id'),
+    query: fields({ tenantId: t.String() }),
+    response: object('ListAgentVersionsResponse', { versions: t.Array(AgentVersion) }),
+    access: 'viewer',
+  }),
+  GetAgentVersion: endpoint({
+    ...here,
+    spec: 'extra',
+    id: 'GetAgentVersion',
+    method: 'GET',
+    path: '/v1/agents/{id}/versions/{version}',
+    summary: 'Show an agent as it was at a version',
+    params: t.Object({ id: t.String({ minLength: 1 }), version: int32({ minimum: 1 }) }),
+    query: fields({ tenantId: t.String() }),
+    response: object('GetAgentVersionResponse', { version: AgentVersion, agent: AgentDefinition }),
+    access: 'viewer',
+  }),
+  RestoreAgentVersion: endpoint({
+    ...here,
+    spec: 'extra',
+    id: 'RestoreAgentVersion',
+    method: 'POST',
+    path: '/v1/agents/{id}/versions/{version}/restore',
+    summary: 'Make an agent what it was at a version; that is a new version',
+    params: t.Object({ id: t.String({ minLength: 1 }), version: int32({ minimum: 1 }) }),
+    body: model('RestoreAgentVersionRequest', { tenantId: t.String() }),
+    response: object('RestoreAgentVersionResponse', { agent: AgentDefinition }),
+    access: 'member',
   }),
 } satisfies Group;

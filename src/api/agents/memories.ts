@@ -45,12 +45,14 @@ export const agentMemories = {
       memoryType: oneOf(...MEMORY_TYPES),
       scope: oneOf(...MEMORY_SCOPES),
       activeOnly: t.Boolean(),
+      includeShared: t.Boolean({
+        description: 'Also what other agents have kept for this user and for the tenant.',
+      }),
       limit: int32(),
       offset: int32(),
     }),
     response: model('ListAgentMemoriesResponse', { memories: t.Array(AgentMemoryEntry), total: int32() }),
     access: 'viewer',
-    unbuilt: true,
   }),
   CreateAgentMemory: endpoint({
     ...here,
@@ -69,7 +71,6 @@ export const agentMemories = {
     }),
     response: model('CreateAgentMemoryResponse', { memory: AgentMemoryEntry }),
     access: 'member',
-    unbuilt: true,
   }),
   UpdateAgentMemory: endpoint({
     ...here,
@@ -86,7 +87,6 @@ export const agentMemories = {
     }),
     response: model('UpdateAgentMemoryResponse', { memory: AgentMemoryEntry }),
     access: 'member',
-    unbuilt: true,
   }),
   DeactivateAgentMemory: endpoint({
     ...here,
@@ -98,7 +98,6 @@ export const agentMemories = {
     body: model('AgentsServiceDeactivateAgentMemoryBody', { tenantId: t.String() }),
     response: model('DeactivateAgentMemoryResponse', { success: t.Boolean() }),
     access: 'member',
-    unbuilt: true,
   }),
   DeleteAgentMemory: endpoint({
     ...here,
@@ -110,7 +109,6 @@ export const agentMemories = {
     query: fields({ tenantId: t.String() }),
     response: model('DeleteAgentMemoryResponse', { success: t.Boolean() }),
     access: 'member',
-    unbuilt: true,
   }),
   SetupMemory: endpoint({
     ...here,
@@ -125,6 +123,5 @@ export const agentMemories = {
       backend: t.String(),
     }),
     access: 'admin',
-    unbuilt: true,
   }),
 } satisfies Group;

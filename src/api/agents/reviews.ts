@@ -1,5 +1,5 @@
 import { endpoint, type Group } from '../endpoint.ts';
-import { enumeration, fields, ids, int32, model, t, timestamp } from '../schema.ts';
+import { enumeration, fields, ids, int32, model, oneOf, t, timestamp } from '../schema.ts';
 import { PendingToolCall } from './turns.ts';
 
 /** What a person decides. */
@@ -24,6 +24,19 @@ export const ToolCallDecision = model('ToolCallDecision', {
   toolCallId: t.String(),
   action: ApprovalAction,
   reason: t.String(),
+  argsHash: t.String({ description: 'Of the call that was seen; what is sent has to be its hash.' }),
+});
+
+/** What a call may be about, guessed from the words in it: for the eye, and never decided by. */
+export const RISKS = ['destructive', 'production', 'external', 'billing', 'sensitive'] as const;
+
+/** A call of a tool that is reviewed. */
+export const ReviewedToolCall = model('ReviewedToolCall', {
+  ...PendingToolCall.properties,
+  argsHash: t.String({ description: 'Hex SHA-256 of toolName, a newline and toolArgs.' }),
+  risk: t.Array(oneOf(...RISKS), {
+    description: 'Guessed from the words of the call; nothing is decided by it.',
+  }),
 });
 
 /** Calls of tools that wait for a decision, or had one. */
@@ -35,14 +48,18 @@ export const ApprovalReview = model('ApprovalReview', {
   turnNumber: int32(),
   iteration: int32(),
   status: ApprovalReviewStatus,
-  toolCalls: t.Array(PendingToolCall),
+  toolCalls: t.Array(ReviewedToolCall),
   decisions: t.Array(ToolCallDecision),
   defaultAction: t.String(),
   requestedAt: timestamp(),
   expiresAt: timestamp(),
   resolvedAt: timestamp(),
-  resolvedBy: t.String(),
+  resolvedBy: t.String({
+    description: 'Who it was, by the credential; `system` when its time has ended it.',
+  }),
+  reviewer: t.String({ description: 'The name that came with the decision. Nobody has checked it.' }),
   resolutionReason: t.String(),
+  note: t.String({ description: 'Why it is asked, where that is not a rule of the agent.' }),
 });
 
 const here = { spec: 'agents', tag: 'Approvals' } as const;
@@ -64,7 +81,6 @@ export const agentReviews = {
     }),
     response: model('ListReviewsResponse', { reviews: t.Array(ApprovalReview), total: int32() }),
     access: 'viewer',
-    unbuilt: true,
   }),
   GetReview: endpoint({
     ...here,
@@ -76,7 +92,6 @@ export const agentReviews = {
     query: fields({ tenantId: t.String() }),
     response: model('GetReviewResponse', { review: ApprovalReview }),
     access: 'viewer',
-    unbuilt: true,
   }),
   SubmitReview: endpoint({
     ...here,
@@ -92,7 +107,9 @@ export const agentReviews = {
         description: 'Where single calls are decided otherwise than `action`.',
       }),
       reason: t.String(),
-      resolvedBy: t.String(),
+      resolvedBy: t.String({
+        description: 'A name to be shown as `reviewer`; `resolvedBy` of the review is who sends this.',
+      }),
     }),
     response: model('SubmitReviewResponse', {
       accepted: t.Boolean(),
@@ -100,6 +117,5 @@ export const agentReviews = {
       review: ApprovalReview,
     }),
     access: 'member',
-    unbuilt: true,
   }),
 } satisfies Group;

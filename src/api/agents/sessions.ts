@@ -36,7 +36,6 @@ export const agentSessions = {
     }),
     response: model('ListSessionsResponse', { sessions: t.Array(AgentSession), total: int32() }),
     access: 'viewer',
-    unbuilt: true,
   }),
   CreateSession: endpoint({
     ...here,
@@ -47,7 +46,6 @@ export const agentSessions = {
     body: model('CreateSessionRequest', { tenantId: t.String(), agentId: t.String(), metadata: struct() }),
     response: model('CreateSessionResponse', { session: AgentSession }),
     access: 'member',
-    unbuilt: true,
   }),
   GetSession: endpoint({
     ...here,
@@ -59,7 +57,6 @@ export const agentSessions = {
     query: fields({ tenantId: t.String() }),
     response: model('GetSessionResponse', { session: AgentSession }),
     access: 'viewer',
-    unbuilt: true,
   }),
   SteerSession: endpoint({
     ...here,
@@ -75,7 +72,6 @@ export const agentSessions = {
     }),
     response: model('SteerSessionResponse', { accepted: t.Boolean(), message: t.String() }),
     access: 'member',
-    unbuilt: true,
   }),
   CancelSession: endpoint({
     ...here,
@@ -87,7 +83,6 @@ export const agentSessions = {
     body: model('AgentsServiceCancelSessionBody', { tenantId: t.String() }),
     response: model('CancelSessionResponse', { success: t.Boolean(), message: t.String() }),
     access: 'member',
-    unbuilt: true,
   }),
   CompleteSession: endpoint({
     ...here,
@@ -99,6 +94,17 @@ export const agentSessions = {
     body: model('AgentsServiceCompleteSessionBody', { tenantId: t.String() }),
     response: model('CompleteSessionResponse', { success: t.Boolean(), message: t.String() }),
     access: 'member',
-    unbuilt: true,
+  }),
+  InterruptTurn: endpoint({
+    ...here,
+    spec: 'extra',
+    id: 'InterruptTurn',
+    method: 'POST',
+    path: '/v1/agents/sessions/{sessionId}/interrupt',
+    summary: 'End the turn that is under way; the session goes on',
+    params: ids('sessionId'),
+    body: model('InterruptTurnRequest', { tenantId: t.String() }),
+    response: model('InterruptTurnResponse', { success: t.Boolean(), message: t.String() }),
+    access: 'member',
   }),
 } satisfies Group;

@@ -34,7 +34,6 @@ export const agentSpawn = {
     query: fields({ tenantId: t.String(), limit: int32(), offset: int32() }),
     response: model('ListSpawnNodesResponse', { nodes: t.Array(SpawnTreeNode), total: int32() }),
     access: 'viewer',
-    unbuilt: true,
   }),
   GetSpawnTree: endpoint({
     ...here,
@@ -46,6 +45,5 @@ export const agentSpawn = {
     query: fields({ tenantId: t.String() }),
     response: model('GetSpawnTreeResponse', { nodes: t.Array(SpawnTreeNode), total: int32() }),
     access: 'viewer',
-    unbuilt: true,
   }),
 } satisfies Group;

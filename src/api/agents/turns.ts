@@ -115,6 +115,11 @@ export const AgentEvent = model('AgentEvent', {
   userInputId: t.String(),
 });
 
+/** An event with its number in its session. */
+export const NumberedAgentEvent = model('NumberedAgentEvent', { id: t.Integer(), event: AgentEvent });
+
+const QUEUE = 'Waits for the turn that is under way; without it a second turn is refused (409).';
+
 const here = { spec: 'agents', tag: 'Agent turns' } as const;
 
 /** Turns: one input, and all that the agent does about it. */
@@ -126,10 +131,14 @@ export const agentTurns = {
     path: '/v1/agents/sessions/{sessionId}/turns',
     summary: 'Run a turn and wait for its end',
     params: ids('sessionId'),
-    body: model('AgentsServiceRunTurnBody', { tenantId: t.String(), userInput: t.String() }),
+    body: model('AgentsServiceRunTurnBody', {
+      tenantId: t.String(),
+      userInput: t.String(),
+      enableWebSearch: t.Boolean(),
+      queue: t.Boolean({ description: QUEUE }),
+    }),
     response: model('RunTurnResponse', { turn: AgentSessionTurn, sessionStatus: SessionStatus }),
     access: 'member',
-    unbuilt: true,
   }),
   RunTurnStream: endpoint({
     ...here,
@@ -143,11 +152,32 @@ export const agentTurns = {
       userInput: t.String(),
       enableStreaming: t.Boolean(),
       enableWebSearch: t.Boolean(),
+      queue: t.Boolean({ description: QUEUE }),
     }),
     response: model('StreamResultOfAgentEvent', { result: AgentEvent, error: RpcStatus }),
     headers: fields({ 'last-event-id': t.String() }),
     stream: 'sse',
     access: 'member',
-    unbuilt: true,
+  }),
+  ListSessionEvents: endpoint({
+    ...here,
+    spec: 'extra',
+    id: 'ListSessionEvents',
+    method: 'GET',
+    path: '/v1/agents/sessions/{sessionId}/events',
+    summary: 'List what has happened in a session, or stream it as it happens',
+    params: ids('sessionId'),
+    query: fields({
+      tenantId: t.String(),
+      after: t.Integer({ description: 'The id of the event that was seen last.' }),
+      limit: int32(),
+      follow: t.Boolean({ description: 'Streams `{result}` messages instead, until the session is over.' }),
+    }),
+    headers: fields({ 'last-event-id': t.String() }),
+    response: model('ListSessionEventsResponse', {
+      events: t.Array(NumberedAgentEvent),
+      latest: t.Integer(),
+    }),
+    access: 'viewer',
   }),
 } satisfies Group;

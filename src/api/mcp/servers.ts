@@ -1,5 +1,18 @@
 import { endpoint, type Group } from '../endpoint.ts';
-import { enumeration, fields, ids, int32, model, oneOf, stringMap, struct, t, timestamp } from '../schema.ts';
+import {
+  binary,
+  enumeration,
+  fields,
+  ids,
+  int32,
+  model,
+  object,
+  oneOf,
+  stringMap,
+  struct,
+  t,
+  timestamp,
+} from '../schema.ts';
 import { McpTool } from './tools.ts';
 
 /** How a server is talked to. */
@@ -33,12 +46,14 @@ export const McpToolFilter = model('McpToolFilter', {
   tools: t.Array(t.String()),
 });
 
-/** The program that a stdio server is. */
+/** The program that a stdio server is. It runs in a sandbox, never on the host. */
 export const McpStdioConfig = model('McpStdioConfig', {
   command: t.String(),
   args: t.Array(t.String()),
   env: stringMap(),
   workingDir: t.String(),
+  image: t.String({ description: 'The image of its sandbox; the setting mcp.image when absent.' }),
+  sandboxId: t.String({ description: 'A sandbox of yours that it runs in, in place of one of its own.' }),
 });
 
 /** A tool server that the tenant has registered. */
@@ -76,7 +91,6 @@ export const mcpServers = {
     query: fields({ tenantId: t.String(), enabledOnly: t.Boolean() }),
     response: model('ListMcpServersResponse', { servers: t.Array(McpServer) }),
     access: 'viewer',
-    unbuilt: true,
   }),
   RegisterMcpServer: endpoint({
     ...here,
@@ -98,7 +112,6 @@ export const mcpServers = {
     }),
     response: model('RegisterMcpServerResponse', { server: McpServer, tools: t.Array(McpTool) }),
     access: 'admin',
-    unbuilt: true,
   }),
   GetMcpServer: endpoint({
     ...here,
@@ -110,7 +123,6 @@ export const mcpServers = {
     query: fields({ tenantId: t.String() }),
     response: model('GetMcpServerResponse', { server: McpServer }),
     access: 'viewer',
-    unbuilt: true,
   }),
   UpdateMcpServer: endpoint({
     ...here,
@@ -133,7 +145,6 @@ export const mcpServers = {
     }),
     response: model('UpdateMcpServerResponse', { server: McpServer }),
     access: 'admin',
-    unbuilt: true,
   }),
   DeleteMcpServer: endpoint({
     ...here,
@@ -145,7 +156,6 @@ export const mcpServers = {
     query: fields({ tenantId: t.String() }),
     response: model('DeleteMcpServerResponse', {}),
     access: 'admin',
-    unbuilt: true,
   }),
   GetMcpServerHealth: endpoint({
     ...here,
@@ -161,6 +171,40 @@ export const mcpServers = {
       error: t.String(),
     }),
     access: 'viewer',
-    unbuilt: true,
+  }),
+  AuthorizeMcpServer: endpoint({
+    ...here,
+    spec: 'extra',
+    id: 'AuthorizeMcpServer',
+    method: 'POST',
+    path: '/v1/mcp/servers/{id}/authorize',
+    summary: 'Begin the authorization of a server that asks for OAuth 2',
+    params: ids('id'),
+    response: object('McpAuthorization', {
+      authorizationUrl: t.String({ description: 'Where a person agrees.' }),
+      redirectUri: t.String({ description: 'What the authorization server has to know of this instance.' }),
+      expiresAt: timestamp(),
+    }),
+    access: 'admin',
+  }),
+  FinishMcpAuthorization: endpoint({
+    ...here,
+    spec: 'extra',
+    id: 'FinishMcpAuthorization',
+    method: 'GET',
+    path: '/v1/mcp/oauth/callback',
+    summary: 'Take a person back from an authorization server',
+    query: fields({
+      state: t.String(),
+      code: t.String(),
+      error: t.String(),
+      error_description: t.String(),
+      iss: t.String(),
+      scope: t.String(),
+      session_state: t.String(),
+    }),
+    response: binary('text/html'),
+    stream: 'bytes',
+    access: 'public',
   }),
 } satisfies Group;

@@ -1,5 +1,18 @@
 import { endpoint, type Group } from '../endpoint.ts';
-import { enumeration, fields, ids, int64, model, nullable, open, struct, t, timestamp } from '../schema.ts';
+import {
+  enumeration,
+  fields,
+  ids,
+  int64,
+  model,
+  nullable,
+  object,
+  oneOf,
+  open,
+  struct,
+  t,
+  timestamp,
+} from '../schema.ts';
 
 /** How a call of a tool ended. */
 export const McpToolCallStatus = enumeration('McpToolCallStatus', [
@@ -49,7 +62,6 @@ export const mcpTools = {
     query: fields({ tenantId: t.String() }),
     response: model('DiscoverToolsResponse', { tools: t.Array(McpTool) }),
     access: 'viewer',
-    unbuilt: true,
   }),
   ListFederatedTools: endpoint({
     ...here,
@@ -60,7 +72,6 @@ export const mcpTools = {
     query: fields({ tenantId: t.String(), serverIds: t.Array(t.String()), namePrefix: t.String() }),
     response: model('ListFederatedToolsResponse', { tools: t.Array(McpTool) }),
     access: 'viewer',
-    unbuilt: true,
   }),
   CallTool: endpoint({
     ...here,
@@ -76,7 +87,6 @@ export const mcpTools = {
     }),
     response: model('CallToolResponse', { result: McpToolCallResult }),
     access: 'member',
-    unbuilt: true,
   }),
   McpEndpoint: endpoint({
     ...here,
@@ -85,7 +95,9 @@ export const mcpTools = {
     method: 'POST',
     path: '/mcp',
     summary: 'Serve the tools of this service, by MCP over Streamable HTTP',
-    headers: fields({ 'mcp-protocol-version': t.String(), 'mcp-session-id': t.String() }),
+    headers: fields({ 'mcp-protocol-version': t.String(), 'mcp-method': t.String(), 'mcp-name': t.String() }),
+    rawBody: 'application/json',
+    bodyLimit: 4 * 1024 * 1024,
     body: open(
       'McpMessage',
       { jsonrpc: t.Literal('2.0') },
@@ -101,6 +113,39 @@ export const mcpTools = {
       },
     ),
     access: 'member',
-    unbuilt: true,
+  }),
+  GetMcpClientConfig: endpoint({
+    ...here,
+    spec: 'guide',
+    id: 'GetMcpClientConfig',
+    method: 'GET',
+    path: '/v1/mcp/config',
+    summary: 'Print what connects an MCP client to this service',
+    query: fields({ client: oneOf('claude', 'cursor', 'windsurf') }),
+    response: open('McpClientConfig', { mcpServers: t.Record(t.String(), struct()) }),
+    access: 'viewer',
+  }),
+  ListMcpToolSwitches: endpoint({
+    ...here,
+    spec: 'extra',
+    id: 'ListMcpToolSwitches',
+    method: 'GET',
+    path: '/api/interop/mcp/tools',
+    summary: 'List the tools of this service that were switched on or off',
+    response: object('McpToolSwitches', { tools: t.Record(t.String(), t.Boolean()) }),
+    access: 'viewer',
+  }),
+  SetMcpToolSwitch: endpoint({
+    ...here,
+    spec: 'extra',
+    id: 'SetMcpToolSwitch',
+    method: 'PUT',
+    path: '/api/interop/mcp/tools/{name}',
+    aliases: [{ method: 'POST', path: '/api/interop/mcp/tools/{name}' }],
+    summary: 'Switch a tool of this service on or off',
+    params: ids('name'),
+    body: object('SetMcpToolSwitchRequest', { enabled: t.Boolean() }),
+    response: object('McpToolSwitch', { name: t.String(), enabled: t.Boolean() }),
+    access: 'admin',
   }),
 } satisfies Group;

@@ -37,6 +37,7 @@ export const PUBLIC: ReadonlySet<string> = new Set([
   'GetOpenApi',
   'GetOpenApiSpec',
   'InvokeSandboxWebhook',
+  'FinishMcpAuthorization',
   'ActivationCallback',
   'SubscriptionStatusCallback',
 ]);

@@ -38,6 +38,8 @@ export interface RecallWish {
   readonly query: string;
   readonly topK: number;
   readonly types?: readonly MemoryType[];
+  /** Instructions hold whatever is asked, so they come too where what fits leaves room; false: only what fits. */
+  readonly standing?: false;
   readonly signal: AbortSignal;
 }
 

@@ -1,6 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm';
 import type { Database } from '../../../db/open.ts';
 import type { CollectionStore } from '../collections/store.ts';
+import { bytesOf } from '../recall/vector-bytes.ts';
 import { indexed } from '../recall/words.ts';
 import { type DocumentRow, memoryDocuments, memoryLabels } from '../tables.ts';
 
@@ -75,7 +76,7 @@ export class DocumentStore {
       `INSERT INTO memory_words_${collection} (rowid, text) VALUES (?, ?)`,
     );
     for (const { position, text, vector } of chunks) {
-      const seq = insert.get(collection, document, position, text, bytesOf(vector))?.seq ?? 0;
+      const seq = insert.get(collection, document, position, text, vector ? bytesOf(vector) : null)?.seq ?? 0;
       words.run(seq, indexed(text));
     }
   }
@@ -149,8 +150,4 @@ export class HitStore {
 
 function chunksIn(rows: ReadonlyArray<{ chunk_count: number }>): number {
   return rows.reduce((sum, { chunk_count }) => sum + chunk_count, 0);
-}
-
-function bytesOf(vector: Float32Array | undefined): Uint8Array | null {
-  return vector ? new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength) : null;
 }

@@ -2,6 +2,7 @@ import type { Database } from '../../../db/open.ts';
 import type { VectorSource } from './code-cache.ts';
 import type { StoredVector } from './codes.ts';
 import type { RecallSource } from './recall.ts';
+import { floats } from './vector-bytes.ts';
 import type { Filter, WordHit, WordIndex } from './word-search.ts';
 
 /** Reads what is searched. Collections are named by their `seq`, which the service has found for its tenant. */
@@ -90,10 +91,4 @@ function documentsHaving(collection: number, filter: Filter): { sql: string; val
 
 function words(collection: number): string {
   return `memory_words_${collection}`;
-}
-
-function floats(bytes: Uint8Array): Float32Array {
-  if (bytes.byteOffset % 4 === 0)
-    return new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
-  return new Float32Array(bytes.slice().buffer);
 }

@@ -10,16 +10,19 @@ export interface WordHit {
 }
 
 /** What the full-text index can be asked. Terms are expressions of FTS5. */
-export interface WordIndex {
+export interface WordIndex<F = Filter> {
   /** How many chunks have a term; counting stops at `most`. */
   countUpTo(collection: number, term: string, most: number): number;
   /** The best chunks by bm25. */
-  match(collection: number, expression: string, filter: Filter, limit: number): WordHit[];
+  match(collection: number, expression: string, filter: F, limit: number): WordHit[];
   has(collection: number, chunk: number, term: string): boolean;
 }
 
 /** Metadata that documents must have, exactly. */
 export type Filter = Readonly<Record<string, string>>;
+
+/** What of a collection matters here. */
+export type Worded = Pick<CollectionRow, 'seq' | 'chunkCount'>;
 
 /** Counting a term stops here: it is common, and says little. */
 const COMMON = 2000;
@@ -38,13 +41,13 @@ interface Counts {
 /**
  * Recall by words. Common words are left out where rarer ones say more; where all are common, chunks must have all of them.
  */
-export class WordSearch {
+export class WordSearch<F = Filter> {
   private readonly counts = new Map<number, Counts>();
 
-  constructor(private readonly index: WordIndex) {}
+  constructor(private readonly index: WordIndex<F>) {}
 
   /** The best chunks for the words of a text, best first; none when no word of it is there. */
-  async find(collection: CollectionRow, text: string, filter: Filter, limit: number): Promise<WordHit[]> {
+  async find(collection: Worded, text: string, filter: F, limit: number): Promise<WordHit[]> {
     const { rare, common } = await this.sorted(collection, termsOf(text));
     const match = (terms: readonly string[], operator: string) =>
       terms.length === 0 ? [] : this.index.match(collection.seq, terms.join(operator), filter, limit);
@@ -54,7 +57,7 @@ export class WordSearch {
   }
 
   /** The share of the words of a text that a chunk has: 0 to 1. */
-  coverage(collection: CollectionRow, chunk: number, text: string): number {
+  coverage(collection: Worded, chunk: number, text: string): number {
     const terms = termsOf(text);
     const there = terms.filter((term) => this.index.has(collection.seq, chunk, term));
     return terms.length === 0 ? 0 : there.length / terms.length;
@@ -66,7 +69,7 @@ export class WordSearch {
   }
 
   /** The terms that are there, rarest first, as many as can be weighed; and those that are in too many chunks. */
-  private async sorted(collection: CollectionRow, terms: readonly string[]) {
+  private async sorted(collection: Worded, terms: readonly string[]) {
     const counts = this.countsOf(collection);
     const counted: Array<readonly [term: string, count: number]> = [];
     for (const term of terms) {
@@ -88,7 +91,7 @@ export class WordSearch {
     return { rare: rare.map(([term]) => term), common: common.map(([term]) => term) };
   }
 
-  private countsOf({ seq, chunkCount }: CollectionRow): Map<string, number> {
+  private countsOf({ seq, chunkCount }: Worded): Map<string, number> {
     const known = this.counts.get(seq);
     this.counts.delete(seq);
     const holds = known && Math.abs(chunkCount - known.chunks) <= known.chunks * DRIFT;

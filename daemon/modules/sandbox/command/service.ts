@@ -1,4 +1,4 @@
-import { fail, invalid } from '../../../../src/errors/app-error.ts';
+import { asAppError, fail, invalid } from '../../../../src/errors/app-error.ts';
 import { type IdPrefix, newId } from '../../../../src/kit/id.ts';
 import { SECOND_MS } from '../../../../src/kit/time.ts';
 import type { App } from '../../../app.ts';
@@ -58,16 +58,25 @@ export interface RecordedCode {
 type Signal = 'SIGINT' | 'SIGTERM' | 'SIGKILL' | 'SIGHUP';
 type Killable = { kill(signal: Signal): Promise<void> };
 
+/** Something that runs in a sandbox now. */
+interface Active {
+  readonly sandboxId: string;
+  readonly process: Killable;
+  /** Resolves when its row says how it ended. */
+  readonly over?: Promise<void>;
+}
+
 const ID_PREFIX: Partial<Record<ExecutionRow['kind'], IdPrefix>> = { terminal: 'pty', code: 'exe' };
 /** Characters of code that the history keeps. */
 const MAX_KEPT_CODE = 64 * 1024;
 
 const GRACE_MS = 3 * SECOND_MS;
 const TRIM_EVERY_MS = 2 * SECOND_MS;
+const LOOK_AGAIN_MS = 250;
 
 /** Runs commands and terminals in sandboxes and keeps their history. */
 export class CommandService {
-  private readonly active = new Map<string, { readonly sandboxId: string; readonly process: Killable }>();
+  private readonly active = new Map<string, Active>();
 
   constructor(
     private readonly app: App,
@@ -117,11 +126,19 @@ export class CommandService {
     return { row, log, head, finish };
   }
 
-  /** Starts a command that belongs to its sandbox: it outlives the request and this process. */
-  async startBackground(tenant: string, sandbox: string, request: CommandRequest): Promise<ExecutionRow> {
+  /**
+   * Starts a command that belongs to its sandbox: it outlives the request and this process. Whoever chooses its id (`cmd_...`)
+   * knows after a crash what became of it: without a row it was never started.
+   */
+  async startBackground(
+    tenant: string,
+    sandbox: string,
+    request: CommandRequest,
+    id?: string,
+  ): Promise<ExecutionRow> {
     const box = this.lifecycle.running(tenant, sandbox);
     checkRequest(request);
-    const row = this.newRow(box, 'background', request);
+    const row = this.newRow(box, 'background', request, id);
     const logPath = await this.logs.prepare(box.id, row.id);
     this.store.insert(row);
     const detached = await this.orForget(row, () => this.driver.spawn(box.id, specOf(row, request), logPath));
@@ -166,6 +183,16 @@ export class CommandService {
     return this.store.find(tenant, sandboxId, id);
   }
 
+  /** Waits until a command has ended or is lost; undefined when there is none. */
+  async ended(tenant: string, sandboxId: string, id: string): Promise<ExecutionRow | undefined> {
+    for (;;) {
+      const row = this.store.find(tenant, sandboxId, id);
+      if (row?.state !== 'running') return row;
+      // One of a former process may not have been taken up yet.
+      await (this.active.get(id)?.over ?? Bun.sleep(LOOK_AGAIN_MS));
+    }
+  }
+
   list(
     tenant: string,
     sandbox: string,
@@ -188,8 +215,9 @@ export class CommandService {
   async adopt(adopted: readonly Sandbox[]): Promise<void> {
     const alive = new Set(adopted.map((row) => row.id));
     for (const row of this.store.running()) {
-      const lives = alive.has(row.sandboxId) && row.kind === 'background' && row.ref !== null;
-      const detached = lives && row.ref ? await this.driver.attach(row.sandboxId, row.ref) : undefined;
+      const lives = alive.has(row.sandboxId) && row.kind === 'background';
+      // The process before may have ended after it had started the command and before it knew its ref.
+      const detached = lives ? await this.driver.attach(row.sandboxId, row.ref ?? row.id) : undefined;
       if (detached) this.watch(row, detached);
       else
         this.store.finish(row.id, {
@@ -249,7 +277,8 @@ export class CommandService {
     process: Killable & { exited: Promise<Exit> },
     head: OutputHead,
   ): Promise<Ended> {
-    this.active.set(row.id, { sandboxId: row.sandboxId, process });
+    const { promise: over, resolve } = Promise.withResolvers<void>();
+    this.active.set(row.id, { sandboxId: row.sandboxId, process, over });
     let timedOut = false;
     const left = row.deadlineAt === null ? undefined : Math.max(row.deadlineAt - this.app.clock.now(), 0);
     const timer =
@@ -266,10 +295,15 @@ export class CommandService {
     try {
       const exit = await process.exited;
       return this.finish(row, { ...exit, timedOut, durationMs: this.app.clock.now() - row.createdAt }, head);
+    } catch (error) {
+      const { message } = asAppError(error);
+      this.store.finish(row.id, { state: 'lost', error: message, finishedAt: this.app.clock.now() });
+      throw error;
     } finally {
       clearTimeout(timer);
       this.active.delete(row.id);
       this.lifecycle.touch(row.sandboxId);
+      resolve();
     }
   }
 
@@ -298,10 +332,15 @@ export class CommandService {
     return ended;
   }
 
-  private newRow(box: Sandbox, kind: ExecutionRow['kind'], request: CommandRequest): ExecutionRow {
+  private newRow(
+    box: Sandbox,
+    kind: ExecutionRow['kind'],
+    request: CommandRequest,
+    id?: string,
+  ): ExecutionRow {
     const now = this.app.clock.now();
     return {
-      id: newId(ID_PREFIX[kind] ?? 'cmd', now),
+      id: id ?? newId(ID_PREFIX[kind] ?? 'cmd', now),
       tenant: box.tenant,
       sandboxId: box.id,
       kind,

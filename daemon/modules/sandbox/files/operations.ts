@@ -6,10 +6,11 @@ import { type DownloadRequest, download } from './download.ts';
 import { makeDirectories, NO_OWNER, type Owner } from './make.ts';
 import { type Move, moveAll } from './move.ts';
 import { bare, checkPath, isRoot } from './paths.ts';
+import { readBytes } from './read.ts';
 import { E, fileError } from './remote/errno.ts';
 import type { RemoteFiles } from './remote/files.ts';
 import { type Outcome, type Replacement, replaceBelow, replaceIn } from './replace.ts';
-import { type Matches, searchContents } from './search.ts';
+import { type Matches, type Narrowing, searchContents } from './search.ts';
 import { BOX_ROOT, type BoxUser } from './servers.ts';
 import type { FilesService } from './service.ts';
 import { MAX_DEPTH, removeTree } from './tree.ts';
@@ -35,6 +36,8 @@ export interface Where {
 const MAX_ENTRIES = 100_000;
 const MAX_SEARCHED = 1_000_000;
 const MAX_FOUND = 1_000;
+/** Files up to this come in one round trip. */
+const SMALL = 128 * 1024;
 
 /**
  * What the API does with the files of a sandbox. Work is done as the box's own user; what asks for an owner or a group is
@@ -155,7 +158,7 @@ export class FileOperations {
 
   async search(
     where: Where,
-    query: { path: string; pattern: string },
+    query: { path: string; pattern: string; narrow?: Narrowing },
     signal: AbortSignal,
   ): Promise<Matches> {
     checkPath('path', query.path);
@@ -192,6 +195,30 @@ export class FileOperations {
         size += bytes.length;
       }
       return size;
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Writes a whole file from what another part of the daemon has. Answers its size. */
+  async writeWhole(where: Where, path: string, content: AsyncIterable<Uint8Array>): Promise<number> {
+    checkPath('path', path);
+    return this.write(where, { path }, content);
+  }
+
+  /** The bytes of a file from its beginning. Errors: file_not_found, is_a_directory, file_denied, file_failed. */
+  async *read(where: Where, path: string): AsyncGenerator<Uint8Array> {
+    checkPath('path', path);
+    const lanes = await this.lanes(where);
+    const { stat, bytes } = await lanes.small.peek(path, SMALL);
+    if (stat.kind !== 'file') throw fileError(stat.kind === 'directory' ? E.ISDIR : E.INVAL, path);
+    if (bytes.length === stat.size && bytes.length < SMALL) {
+      yield bytes;
+      return;
+    }
+    const file = await (await lanes.large()).open(path, { read: true });
+    try {
+      yield* readBytes(file, { start: 0 });
     } finally {
       await file.close();
     }

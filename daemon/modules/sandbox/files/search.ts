@@ -24,13 +24,41 @@ const MAX_WORDS = 2_000;
 const NO_PROGRAM = 127;
 const TROUBLE = 2;
 
-/** The programs that search, best first. A NUL ends the name of a file where the program can do that. */
-const PROGRAMS: ReadonlyArray<{ readonly argv: readonly [string, ...string[]]; readonly end: '\0' | ':' }> = [
-  { argv: ['grep', '-rnHIZsE', '-D', 'skip', '-e'], end: '\0' },
-  { argv: ['grep', '-rnHsE', '-e'], end: ':' },
+/** Files that are looked into, where it is not all of them. */
+export interface Narrowing {
+  /** A glob of their names. */
+  readonly names?: string;
+  /** Names of directories that are not gone into. */
+  readonly skip: readonly string[];
+}
+
+/** A program that searches. */
+interface Program {
+  readonly argv: readonly [string, ...string[]];
+  /** A NUL ends the name of a file where the program can do that. */
+  readonly end: '\0' | ':';
+  /** The words that narrow it; a program that cannot finds more. */
+  readonly narrowed?: (narrowing: Narrowing) => readonly string[];
+}
+
+/** The programs that search, best first. */
+const PROGRAMS: readonly Program[] = [
   {
-    argv: ['rg', '--no-config', '-nH0', '--no-heading', '--no-messages', '-uu', '--color=never', '-e'],
+    argv: ['grep', '-rnHIZsE', '-D', 'skip'],
     end: '\0',
+    narrowed: ({ names, skip }) => [
+      ...(names === undefined ? [] : [`--include=${names}`]),
+      ...skip.map((name) => `--exclude-dir=${name}`),
+    ],
+  },
+  { argv: ['grep', '-rnHsE'], end: ':' },
+  {
+    argv: ['rg', '--no-config', '-nH0', '--no-heading', '--no-messages', '-uu', '--color=never'],
+    end: '\0',
+    narrowed: ({ names, skip }) => [
+      ...(names === undefined ? [] : [`--glob=${names}`]),
+      ...skip.map((name) => `--glob=!**/${name}/**`),
+    ],
   },
 ];
 
@@ -42,12 +70,13 @@ const PROGRAMS: ReadonlyArray<{ readonly argv: readonly [string, ...string[]]; r
 export async function searchContents(
   driver: SandboxDriver,
   boxId: string,
-  { pattern, path }: { readonly pattern: string; readonly path: string },
+  { pattern, path, narrow }: { readonly pattern: string; readonly path: string; readonly narrow?: Narrowing },
   signal: AbortSignal,
 ): Promise<Matches> {
-  for (const { argv, end } of PROGRAMS) {
+  for (const { argv, end, narrowed } of PROGRAMS) {
     const search = new Search(end);
-    const exit = await search.run(driver, boxId, [...argv, pattern, '--', path], signal);
+    const words = narrow ? (narrowed?.(narrow) ?? []) : [];
+    const exit = await search.run(driver, boxId, [...argv, ...words, '-e', pattern, '--', path], signal);
     if (exit.code === NO_PROGRAM || search.isUnknownOption) continue;
     if (exit.code >= TROUBLE && !search.isCut && search.words !== '')
       throw invalid({ field: 'pattern', description: search.words });

@@ -60,6 +60,16 @@ export class SandboxStore {
       .get();
   }
 
+  /** Takes a key from a sandbox that is gone or failed, so that another one can be made under it. */
+  releaseKey(tenant: string, key: string): void {
+    const isOver = inArray(sandboxes.state, ['terminating', 'terminated', 'failed']);
+    this.db.sql
+      .update(sandboxes)
+      .set({ idempotencyKey: null })
+      .where(and(eq(sandboxes.tenant, tenant), eq(sandboxes.idempotencyKey, key), isOver))
+      .run();
+  }
+
   /** Whether a living sandbox of the tenant has this name. */
   hasName(tenant: string, name: string): boolean {
     return name !== '' && this.holder.get({ tenant, wanted: name }) !== undefined;

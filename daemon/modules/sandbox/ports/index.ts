@@ -14,7 +14,14 @@ import { Visits } from './visits.ts';
 const ENDS = new Set(['stopping', 'stopped', 'terminating', 'terminated', 'failed']);
 
 /** Ports of sandboxes: found, given an address, opened to browsers, and reached by their owners. */
-export function createPortsRoom({ app, driver, lifecycle, commands, events, port }: RoomContext): Room {
+export function createPortsRoom({
+  app,
+  driver,
+  lifecycle,
+  commands,
+  events,
+  port,
+}: RoomContext): Room & { readonly ports: PortService } {
   const store = new PortStore(app.db);
   const addresses = new PreviewAddresses(app.config, port);
   const tokens = new PreviewTokens(app.secrets);
@@ -25,6 +32,7 @@ export function createPortsRoom({ app, driver, lifecycle, commands, events, port
   const site: HostedSite = new PreviewSite({ app, driver, ports, addresses, tokens, visits, awake, agent });
   let unsubscribe: (() => void) | undefined;
   return {
+    ports,
     routes: portRoutes(ports, visits),
     sites: [site],
     isBusy: (id) => visits.isBusy(id),

@@ -14,19 +14,19 @@ import { isSafeName } from '../box/paths.ts';
 import { Entry, endedBy, entryDir, entryGroup, type KillSignal, signalEntry } from './enter.ts';
 import { exitOf } from './exit.ts';
 
-const POLL_FIRST_MS = 10;
+const POLL_FIRST_MS = 5;
 const POLL_MOST_MS = 200;
 
 /**
  * The keeper of a command: a process of the host that outlives the daemon, waits for the runtime and writes its
- * code down as a whole. It leaves the daemon's control groups first, or a service manager that stops the daemon
+ * code down: it is whole when its line has ended. It leaves the daemon's control groups first, or a service manager that stops the daemon
  * by its group would end it. The command has a pipe, never the log itself: it could cut it off.
  */
 const KEEP = `for group in $1; do echo 0 >"$group" || :; done 2>/dev/null
 dir=$2; log=$3; shift 3
 cat <"$dir/output" >>"$log" &
 "$@" >"$dir/output" 2>&1
-echo $? >"$dir/code.part"; mv -f "$dir/code.part" "$dir/code"
+echo $? >"$dir/code"
 wait; : >"$dir/flushed"`;
 
 /** How long the last output of an ended command may take to its log; then descendants are still writing. */
@@ -64,7 +64,7 @@ export async function spawnDetached(
   const memoryKills = outOfMemoryKills(host.groups, boxGroup(host, found.record.containerId));
   const kept: Kept = { keeper: markOf(child.pid), memoryKills };
   writeWhole(join(entry.dir, 'keeper.json'), JSON.stringify(kept));
-  return follow(host, found, spec.id, kept);
+  return follow(host, found, spec.id, kept, child.exited);
 }
 
 /** Finds a command that was started, by whichever daemon; undefined when nothing is known about it. */
@@ -74,11 +74,17 @@ export function attachDetached(host: Host, found: Omit<Found, 'init'>, ref: stri
   return kept && follow(host, found, ref, kept);
 }
 
-function follow(host: Host, found: Omit<Found, 'init'>, ref: string, kept: Kept): Detached {
+function follow(
+  host: Host,
+  found: Omit<Found, 'init'>,
+  ref: string,
+  kept: Kept,
+  keeperGone?: Promise<unknown>,
+): Detached {
   const dir = entryDir(found.dir, ref);
   const { containerId } = found.record;
   const kills = () => outOfMemoryKills(host.groups, boxGroup(host, containerId));
-  const exited = awaitCode(dir, kept).then((code): Exit => {
+  const exited = awaitCode(dir, kept, keeperGone).then((code): Exit => {
     void removeTree(entryGroup(host, containerId, ref));
     // It holds the environment, which may hold secrets.
     rmSync(join(dir, 'process.json'), { force: true });
@@ -102,21 +108,23 @@ function follow(host: Host, found: Omit<Found, 'init'>, ref: string, kept: Kept)
 }
 
 /**
- * The code that the keeper wrote, when the log is complete. Errors: unavailable when the keeper is gone and
+ * The code that the keeper wrote, when the log is complete. A keeper of this process is noticed when it ends; what it leaves
+ * behind, and the keeper of a former process, is looked for. Errors: unavailable when the keeper is gone and
  * wrote none (a crash of the host).
  */
-async function awaitCode(dir: string, { keeper }: Kept): Promise<number> {
+async function awaitCode(dir: string, { keeper }: Kept, keeperGone?: Promise<unknown>): Promise<number> {
   const code = join(dir, 'code');
+  let gone = keeperGone;
   for (let pause = POLL_FIRST_MS; ; pause = Math.min(pause * 1.5, POLL_MOST_MS)) {
     const alive = isAlive(keeper);
     const text = readText(code);
-    if (text !== undefined) {
+    if (text?.endsWith('\n')) {
       const since = () => Date.now() - (statSync(code, { throwIfNoEntry: false })?.mtimeMs ?? 0);
       while (!exists(join(dir, 'flushed')) && isAlive(keeper) && since() < FLUSH_MS) await Bun.sleep(5);
       return Number(text);
     }
     if (!alive) throw fail('unavailable', { message: 'How this command ended was not recorded.' });
-    await Bun.sleep(pause);
+    await (gone ? Promise.race([Bun.sleep(pause), gone.then(() => (gone = undefined))]) : Bun.sleep(pause));
   }
 }
 

@@ -1,0 +1,32 @@
+import type { App } from '../../../app.ts';
+import type { Route } from '../../../http/route.ts';
+import type { Agents } from './agent.ts';
+import { definitionRoutes } from './routes.ts';
+import { AgentService } from './service.ts';
+import { AgentStore } from './store.ts';
+import { snapshotOf } from './wire.ts';
+
+export type { AgentService } from './service.ts';
+
+/** The agents of tenants: what they are, what they were, and their form elsewhere. */
+export interface DefinitionsRoom {
+  readonly routes: Route[];
+  readonly agents: Agents;
+  readonly service: AgentService;
+}
+
+/** Makes the room of definitions. */
+export function createDefinitionsRoom(app: App): DefinitionsRoom {
+  const service = new AgentService(app, new AgentStore(app.db));
+  return {
+    routes: definitionRoutes(service),
+    service,
+    agents: {
+      get: (tenant, id) => snapshotOf(service.get(tenant, id)),
+      find(tenant, reference) {
+        const row = service.find(tenant, reference);
+        return row?.enabled ? snapshotOf(row) : undefined;
+      },
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import type { Database } from '../../../db/open.ts';
+import type { StoredEvent } from './event.ts';
+
+type Row = Omit<StoredEvent, 'sessionId'>;
+
+/** Writes and reads the events of sessions, by prepared statements: they are the most frequent rows of agents. */
+export class EventStore {
+  private readonly add;
+  private readonly next;
+  private readonly page;
+  private readonly last;
+
+  constructor(db: Database) {
+    this.add = db.raw.query<null, [string, number, number, string, string, number]>(
+      'INSERT INTO agent_events (session_id, seq, turn_number, type, fields, created_at) VALUES (?, ?, ?, ?, ?, ?)',
+    );
+    this.next = db.raw.query<{ last: number | null }, [string]>(
+      'SELECT max(seq) AS last FROM agent_events WHERE session_id = ?',
+    );
+    this.page = db.raw.query<Row, [string, number, number]>(
+      `SELECT seq, turn_number AS turnNumber, type, fields FROM agent_events
+       WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
+    );
+    this.last = db.raw.query<Row, [string, number]>(
+      `SELECT seq, turn_number AS turnNumber, type, fields FROM agent_events
+       WHERE session_id = ? AND turn_number = ? ORDER BY seq DESC LIMIT 1`,
+    );
+  }
+
+  insert({ sessionId, seq, turnNumber, type, fields }: StoredEvent, nowMs: number): void {
+    this.add.run(sessionId, seq, turnNumber, type, fields, nowMs);
+  }
+
+  /** The number of a session's latest event; 0 when it has none. */
+  latest(sessionId: string): number {
+    return this.next.get(sessionId)?.last ?? 0;
+  }
+
+  /** The events after a number, in their order. Whoever asks has made sure that the session is the caller's. */
+  after(sessionId: string, seq: number, limit: number): StoredEvent[] {
+    return this.page.all(sessionId, seq, limit).map((row) => ({ sessionId, ...row }));
+  }
+
+  /** The latest event of a turn. */
+  latestOfTurn(sessionId: string, turnNumber: number): StoredEvent | undefined {
+    const row = this.last.get(sessionId, turnNumber);
+    return row ? { sessionId, ...row } : undefined;
+  }
+}

@@ -1,0 +1,131 @@
+import { agentSessions } from '../../../../src/api/agents/sessions.ts';
+import { agentTurns } from '../../../../src/api/agents/turns.ts';
+import { invalid } from '../../../../src/errors/app-error.ts';
+import { implement, type Route } from '../../../http/route.ts';
+import { eventWire } from '../events/event.ts';
+import type { EventLog } from '../events/log.ts';
+import type { TurnStore } from '../turns/store.ts';
+import type { SessionService } from './service.ts';
+import type { SessionStore } from './store.ts';
+import type { Streaming } from './streaming.ts';
+import type { TurnService } from './turn-service.ts';
+import { sessionWire, statusOf, statusWire, turnWire } from './wire.ts';
+
+const PAGE = 50;
+const MOST_PAGE = 200;
+const EVENTS_PAGE = 200;
+const MOST_EVENTS_PAGE = 1_000;
+
+/** What answering takes. */
+export interface SessionRouteParts {
+  readonly sessions: SessionService;
+  readonly turns: TurnService;
+  readonly streaming: Streaming;
+  readonly store: SessionStore;
+  readonly calls: TurnStore;
+  readonly log: EventLog;
+}
+
+/** Sessions and their turns. */
+export function sessionRoutes(parts: SessionRouteParts): Route[] {
+  return [...ofSessions(parts), ...ofTurns(parts)];
+}
+
+function ofSessions({ sessions, turns, store, calls }: SessionRouteParts): Route[] {
+  return implement(agentSessions, {
+    ListSessions({ caller, query }) {
+      const { rows, total } = sessions.list(caller.tenant, {
+        agentId: query.agentId || undefined,
+        status: statusOf(query.status),
+        limit: page(query.limit, PAGE, MOST_PAGE),
+        offset: Math.max(query.offset ?? 0, 0),
+      });
+      return { sessions: rows.map((row) => sessionWire(row)), total };
+    },
+    CreateSession({ caller, body }) {
+      const { agentId = '', metadata = {} } = body;
+      return { session: sessionWire(sessions.create(caller, { agentId, metadata }), []) };
+    },
+    GetSession({ caller, params }) {
+      const row = sessions.get(caller.tenant, params.id);
+      const ofSession = Map.groupBy(calls.callsOfSession(caller.tenant, row.id), (call) => call.turnNumber);
+      const shown = store.turns(caller.tenant, row.id);
+      return {
+        session: sessionWire(
+          row,
+          shown.map((turn) => turnWire(turn, ofSession.get(turn.number) ?? [])),
+        ),
+      };
+    },
+    SteerSession({ caller, params, body }) {
+      const { role = 'user', content = '' } = body;
+      return { accepted: true, message: sessions.steer(caller, params.sessionId, role, content) };
+    },
+    CancelSession: ({ caller, params }) => ({
+      success: true,
+      message: sessions.cancel(caller, params.sessionId),
+    }),
+    CompleteSession: ({ caller, params }) => ({
+      success: true,
+      message: sessions.complete(caller, params.sessionId),
+    }),
+    InterruptTurn({ caller, params }) {
+      turns.interrupt(sessions.get(caller.tenant, params.sessionId), `Interrupted by ${caller.actor}.`);
+      return { success: true, message: 'The turn is interrupted; the session goes on.' };
+    },
+  });
+}
+
+function ofTurns({ sessions, turns, streaming, store, calls, log }: SessionRouteParts): Route[] {
+  return implement(agentTurns, {
+    async RunTurn({ caller, params, body, signal }) {
+      const session = sessions.get(caller.tenant, params.sessionId);
+      const options = { streams: false, searches: body.enableWebSearch ?? false };
+      const { userInput = '', queue = false } = body;
+      const { turn, after } = turns.begin(caller, session, { userInput, options, queue });
+      const { tenant, sessionId, number } = turn;
+      await streaming.settled({ tenant, sessionId, number, after, signal });
+      const now = store.turn(tenant, sessionId, number) ?? turn;
+      const { status } = sessions.get(tenant, sessionId);
+      const shown = turnWire(now, calls.calls(tenant, sessionId, number));
+      return { turn: shown, sessionStatus: statusWire(status) };
+    },
+    RunTurnStream({ caller, params, body, request, signal, requestId }) {
+      const session = sessions.get(caller.tenant, params.sessionId);
+      const { tenant, id: sessionId } = session;
+      const seen = lastEventId(request.headers.get('last-event-id'));
+      if (seen !== undefined) {
+        const [next] = log.store.after(sessionId, seen, 1);
+        const number = next?.turnNumber ?? session.turnCount;
+        return streaming.turn({ tenant, sessionId, number, after: seen, signal, requestId });
+      }
+      const options = { streams: body.enableStreaming ?? true, searches: body.enableWebSearch ?? false };
+      const { userInput = '', queue = false } = body;
+      const { turn, after } = turns.begin(caller, session, { userInput, options, queue });
+      return streaming.turn({ tenant, sessionId, number: turn.number, after, signal, requestId });
+    },
+    ListSessionEvents({ caller, params, query, request, signal, requestId }) {
+      const { tenant, id: sessionId } = sessions.get(caller.tenant, params.sessionId);
+      const after = lastEventId(request.headers.get('last-event-id')) ?? Math.max(query.after ?? 0, 0);
+      if (query.follow) return streaming.session({ tenant, sessionId, after, signal, requestId });
+      const events = log.store.after(sessionId, after, page(query.limit, EVENTS_PAGE, MOST_EVENTS_PAGE));
+      return Response.json({
+        events: events.map((event) => ({ id: event.seq, event: eventWire(event) })),
+        latest: log.store.latest(sessionId),
+      });
+    },
+  });
+}
+
+function page(limit: number | undefined, usual: number, most: number): number {
+  if (limit !== undefined && limit < 0)
+    throw invalid({ field: 'limit', description: 'must not be negative' });
+  return Math.min(limit || usual, most);
+}
+
+function lastEventId(header: string | null): number | undefined {
+  if (header === null || header === '') return undefined;
+  const id = Number(header);
+  if (Number.isSafeInteger(id) && id >= 0) return id;
+  throw invalid({ field: 'last-event-id', description: 'must be the id of an event of this session' });
+}

@@ -1,0 +1,215 @@
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  getTableColumns,
+  inArray,
+  lt,
+  notInArray,
+  type SQL,
+  sql,
+} from 'drizzle-orm';
+import type { Database } from '../../../db/open.ts';
+import {
+  agentSessions,
+  agentSteers,
+  agentTurns,
+  type SessionRow,
+  type SessionState,
+  type SteerRow,
+  type TurnRow,
+  type TurnState,
+} from './tables.ts';
+
+/** Which sessions are meant. */
+export interface SessionFilter {
+  readonly agentId?: string;
+  readonly status?: SessionState;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** A session as a list shows it. */
+export type ListedSession = Omit<SessionRow, 'agent'>;
+
+const { agent: _snapshot, ...listed } = getTableColumns(agentSessions);
+
+const UNDER_WAY: TurnState[] = ['running', 'waiting'];
+
+/** Reads and writes sessions, their turns and what is said between steps. */
+export class SessionStore {
+  constructor(private readonly db: Database) {}
+
+  insert(row: SessionRow): void {
+    this.db.sql.insert(agentSessions).values(row).run();
+  }
+
+  find(tenant: string, id: string): SessionRow | undefined {
+    return this.db.sql.select().from(agentSessions).where(mine(tenant, id)).get();
+  }
+
+  /** A page, newest first, and how many there are of that kind. */
+  list(
+    tenant: string,
+    { agentId, status, limit, offset }: SessionFilter,
+  ): { rows: ListedSession[]; total: number } {
+    const where = and(
+      eq(agentSessions.tenant, tenant),
+      agentId === undefined ? undefined : eq(agentSessions.agentId, agentId),
+      status === undefined ? undefined : eq(agentSessions.status, status),
+    );
+    const rows = this.db.sql
+      .select(listed)
+      .from(agentSessions)
+      .where(where)
+      .orderBy(desc(agentSessions.createdAt), desc(agentSessions.id))
+      .limit(limit)
+      .offset(offset)
+      .all();
+    return { rows, total: this.countWhere(where) };
+  }
+
+  /** Sessions of a tenant that are not over. */
+  countOpen(tenant: string): number {
+    return this.countWhere(
+      and(eq(agentSessions.tenant, tenant), notInArray(agentSessions.status, ['completed', 'cancelled'])),
+    );
+  }
+
+  change(tenant: string, id: string, change: Partial<SessionRow>): void {
+    this.db.sql.update(agentSessions).set(change).where(mine(tenant, id)).run();
+  }
+
+  /** Adds to what a session has taken. */
+  spend(
+    tenant: string,
+    id: string,
+    taken: { steps: number; promptTokens: number; completionTokens: number; costMicros: number },
+  ): void {
+    this.db.sql
+      .update(agentSessions)
+      .set({
+        steps: sql`${agentSessions.steps} + ${taken.steps}`,
+        promptTokens: sql`${agentSessions.promptTokens} + ${taken.promptTokens}`,
+        completionTokens: sql`${agentSessions.completionTokens} + ${taken.completionTokens}`,
+        costMicros: sql`${agentSessions.costMicros} + ${taken.costMicros}`,
+      })
+      .where(mine(tenant, id))
+      .run();
+  }
+
+  /** Removes sessions that nobody has touched since a time and that nothing goes on in. Answers how many. */
+  prune(before: number): number {
+    const gone = this.db.sql
+      .delete(agentSessions)
+      .where(
+        and(
+          lt(agentSessions.updatedAt, before),
+          notInArray(
+            agentSessions.id,
+            this.db.sql
+              .select({ id: agentTurns.sessionId })
+              .from(agentTurns)
+              .where(inArray(agentTurns.status, ['queued', ...UNDER_WAY])),
+          ),
+        ),
+      )
+      .returning({ id: agentSessions.id })
+      .all();
+    return gone.length;
+  }
+
+  insertTurn(row: TurnRow): void {
+    this.db.sql.insert(agentTurns).values(row).run();
+  }
+
+  turn(tenant: string, sessionId: string, number: number): TurnRow | undefined {
+    return this.db.sql
+      .select()
+      .from(agentTurns)
+      .where(and(ofSession(tenant, sessionId), eq(agentTurns.number, number)))
+      .get();
+  }
+
+  /** The turns of a session, in their order. */
+  turns(tenant: string, sessionId: string): TurnRow[] {
+    return this.db.sql
+      .select()
+      .from(agentTurns)
+      .where(ofSession(tenant, sessionId))
+      .orderBy(asc(agentTurns.number))
+      .all();
+  }
+
+  /** The turn that is under way. */
+  current(tenant: string, sessionId: string): TurnRow | undefined {
+    return this.db.sql
+      .select()
+      .from(agentTurns)
+      .where(and(ofSession(tenant, sessionId), inArray(agentTurns.status, UNDER_WAY)))
+      .get();
+  }
+
+  /** The turns that wait for others to end, in their order. */
+  queued(tenant: string, sessionId: string): TurnRow[] {
+    return this.turns(tenant, sessionId).filter(({ status }) => status === 'queued');
+  }
+
+  /** Turns of every tenant that are not over. For the start of the daemon. */
+  openTurns(): TurnRow[] {
+    return this.db.sql
+      .select()
+      .from(agentTurns)
+      .where(inArray(agentTurns.status, ['queued', ...UNDER_WAY]))
+      .orderBy(asc(agentTurns.createdAt))
+      .all();
+  }
+
+  /** Changes a turn when it stands as it is thought to. Answers whether it did. */
+  changeTurn(
+    { tenant, id }: Pick<TurnRow, 'tenant' | 'id'>,
+    from: readonly TurnState[],
+    change: Partial<TurnRow>,
+  ): boolean {
+    const changed = this.db.sql
+      .update(agentTurns)
+      .set(change)
+      .where(and(eq(agentTurns.tenant, tenant), eq(agentTurns.id, id), inArray(agentTurns.status, [...from])))
+      .returning({ id: agentTurns.id })
+      .all();
+    return changed.length > 0;
+  }
+
+  addSteer(sessionId: string, role: SteerRow['role'], content: string): void {
+    this.db.sql.insert(agentSteers).values({ sessionId, role, content }).run();
+  }
+
+  countSteers(sessionId: string): number {
+    const where = eq(agentSteers.sessionId, sessionId);
+    return this.db.sql.select({ total: count() }).from(agentSteers).where(where).get()?.total ?? 0;
+  }
+
+  /** Takes what was said since the last step, in its order. */
+  takeSteers(sessionId: string): SteerRow[] {
+    const rows = this.db.sql
+      .delete(agentSteers)
+      .where(eq(agentSteers.sessionId, sessionId))
+      .returning()
+      .all();
+    return rows.toSorted((a, b) => a.id - b.id);
+  }
+
+  private countWhere(where: SQL | undefined): number {
+    return this.db.sql.select({ total: count() }).from(agentSessions).where(where).get()?.total ?? 0;
+  }
+}
+
+function mine(tenant: string, id: string): SQL | undefined {
+  return and(eq(agentSessions.tenant, tenant), eq(agentSessions.id, id));
+}
+
+function ofSession(tenant: string, sessionId: string): SQL | undefined {
+  return and(eq(agentTurns.tenant, tenant), eq(agentTurns.sessionId, sessionId));
+}

@@ -1,0 +1,215 @@
+import { fail, invalid } from '../../../../src/errors/app-error.ts';
+import type { App } from '../../../app.ts';
+import type { Caller } from '../../../http/route.ts';
+import type { EventLog } from '../events/log.ts';
+import type { Reviews } from '../reviews/face.ts';
+import { endEvent } from '../turns/calls/events.ts';
+import { estimateMessage } from '../turns/compaction/index.ts';
+import type { TurnRunner } from '../turns/runner.ts';
+import type { TurnStore } from '../turns/store.ts';
+import { type NewTurn, newTurn } from './new-session.ts';
+import type { SessionStore } from './store.ts';
+import type { SessionRow, TurnRow } from './tables.ts';
+import { turnWire } from './wire.ts';
+
+const MOST_QUEUED = 16;
+/** Turns of one session, where its agent sets no limit. */
+const MOST_TURNS = 1_000;
+const MOST_INPUT = 1024 * 1024;
+
+/** What turns are begun and ended with. */
+export interface TurnServiceParts {
+  readonly app: Pick<App, 'clock'>;
+  readonly log: EventLog;
+  readonly sessions: SessionStore;
+  readonly turns: TurnStore;
+  readonly reviews: Reviews;
+  readonly runner: TurnRunner;
+  /** Ends the sub-agents of a session. In the caller's commit. */
+  readonly endBelow: (tenant: string, sessionId: string, why: string) => void;
+}
+
+/** Where a turn of a request begins. */
+export interface Begun {
+  readonly turn: TurnRow;
+  /** The session's latest event before it. */
+  readonly after: number;
+}
+
+/** Begins turns, answers their questions and ends them from outside. */
+export class TurnService {
+  constructor(private readonly parts: TurnServiceParts) {}
+
+  /**
+   * Begins a turn; a session that waits for an answer goes on with the turn that has asked. It is on the disk when this
+   * returns, and goes on whoever leaves. Errors: invalid_argument; failed_precondition (the session is over, its turns are used
+   * up); busy (code 10) when one is under way and `queue` is not set; resource_exhausted.
+   */
+  begin(caller: Caller, session: SessionRow, wish: NewTurn): Begun {
+    checkInput(wish.userInput);
+    refuseOver(session);
+    const { log, sessions } = this.parts;
+    const after = log.store.latest(session.id);
+    const current = sessions.current(session.tenant, session.id);
+    if (current && session.status === 'waiting_for_input' && this.answer(session, wish.userInput))
+      return { turn: current, after };
+    const queued = sessions.queued(session.tenant, session.id).length;
+    if (current && !wish.queue) throw fail('busy', { message: busyWords(session, current) });
+    if (queued >= MOST_QUEUED)
+      throw fail('resource_exhausted', { message: `${MOST_QUEUED} turns of this session wait already.` });
+    const number = session.turnCount + 1;
+    refuseBeyond(session, number);
+    const turn = newTurn(caller, session.id, number, wish, this.parts.app.clock.now());
+    log.commit(() => {
+      sessions.insertTurn(turn);
+      sessions.change(session.tenant, session.id, { turnCount: number });
+      if (!current && queued === 0) this.start(session, turn);
+    });
+    this.parts.runner.wake(session.tenant, session.id);
+    return { turn, after };
+  }
+
+  /** Begins the next turn that waits, when none is under way. */
+  startNext(tenant: string, sessionId: string): void {
+    const { log, sessions, runner } = this.parts;
+    const session = sessions.find(tenant, sessionId);
+    const [next] = sessions.queued(tenant, sessionId);
+    if (!session || !next || sessions.current(tenant, sessionId)) return;
+    log.commit(() => this.start(session, next));
+    runner.wake(tenant, sessionId);
+  }
+
+  /** Answers the question that a session waits with. Answers false when it asks nothing. */
+  answer(session: SessionRow, words: string): boolean {
+    const { log, sessions, turns, runner, app } = this.parts;
+    const { tenant, id: sessionId } = session;
+    const answered = log.commit(() => {
+      const turn = sessions.current(tenant, sessionId);
+      const calls = turn ? turns.callsOf(tenant, sessionId, turn.number, turn.iteration) : [];
+      const asking = calls.find(({ state }) => state === 'asking');
+      if (turn?.status !== 'waiting' || !asking) return false;
+      const durationMs = app.clock.now() - (asking.startedAt ?? app.clock.now());
+      const outcome = { ok: true, output: words };
+      turns.changeCall(asking, ['asking'], { state: 'finished', ...outcome, durationMs });
+      sessions.changeTurn(turn, ['waiting'], { status: 'running' });
+      sessions.change(tenant, sessionId, { status: 'running', updatedAt: app.clock.now() });
+      log.append(
+        sessionId,
+        turn.number,
+        { type: 'user_input.received', userInputId: asking.id, toolCallId: asking.id },
+        endEvent(asking, outcome, durationMs),
+      );
+      return true;
+    });
+    if (answered) runner.wake(tenant, sessionId);
+    return answered;
+  }
+
+  /** Ends a session that has nothing under way. Errors: failed_precondition. */
+  complete(session: SessionRow): void {
+    const { log, sessions, app } = this.parts;
+    log.commit(() => {
+      const current = sessions.current(session.tenant, session.id);
+      if (current)
+        throw fail('failed_precondition', {
+          message: `${busyWords(session, current)} Cancel the session, or wait for its end.`,
+        });
+      const now = app.clock.now();
+      sessions.change(session.tenant, session.id, { status: 'completed', updatedAt: now, completedAt: now });
+      log.append(session.id, session.turnCount, { type: 'session.end', finishReason: 'completed' });
+    });
+  }
+
+  /** Ends a session and everything that it does: its turns, its calls, its reviews and its sub-agents. */
+  cancel(session: SessionRow, why: string): void {
+    const { log, sessions, app } = this.parts;
+    log.commit(() => {
+      const now = app.clock.now();
+      for (const turn of this.openTurns(session)) this.endTurn(session, turn, why);
+      sessions.change(session.tenant, session.id, { status: 'cancelled', updatedAt: now, completedAt: now });
+      log.append(session.id, session.turnCount, { type: 'session.end', finishReason: 'cancelled' });
+      this.parts.endBelow(session.tenant, session.id, why);
+    });
+    this.parts.runner.cancel(session.id);
+  }
+
+  /** Ends what a session does, and leaves it open for the next turn. Errors: failed_precondition when it does nothing. */
+  interrupt(session: SessionRow, why: string): void {
+    const { log, sessions, app } = this.parts;
+    log.commit(() => {
+      const open = this.openTurns(session);
+      if (open.length === 0)
+        throw fail('failed_precondition', { message: `No turn of the session ${session.id} is under way.` });
+      for (const turn of open) this.endTurn(session, turn, why);
+      sessions.change(session.tenant, session.id, { status: 'running', updatedAt: app.clock.now() });
+      this.parts.endBelow(session.tenant, session.id, why);
+    });
+    this.parts.runner.cancel(session.id);
+  }
+
+  private start(session: SessionRow, turn: TurnRow): void {
+    const { log, sessions, turns, app } = this.parts;
+    const message = { role: 'user' as const, content: turn.userInput };
+    sessions.changeTurn(turn, ['queued'], { status: 'running' });
+    sessions.change(session.tenant, session.id, { status: 'running', updatedAt: app.clock.now() });
+    turns.addMessages(session.id, turn.number, [{ message, tokens: estimateMessage(message) }]);
+    if (turn.number === 1) log.append(session.id, turn.number, { type: 'session.start' });
+    log.append(session.id, turn.number, { type: 'turn.start' });
+  }
+
+  private openTurns({ tenant, id }: SessionRow): TurnRow[] {
+    return this.parts.sessions
+      .turns(tenant, id)
+      .filter(({ status }) => status === 'queued' || status === 'running' || status === 'waiting');
+  }
+
+  private endTurn(session: SessionRow, turn: TurnRow, why: string): void {
+    const { log, sessions, turns, reviews, runner, app } = this.parts;
+    const over = { status: 'failed' as const, error: why, isAsking: false, completedAt: app.clock.now() };
+    log.dropText(session.id);
+    if (turn.status === 'waiting' && session.status === 'waiting_for_approval') {
+      reviews.cancel(session.tenant, session.id);
+      log.append(session.id, turn.number, { type: 'approval.cancelled', error: why });
+    }
+    if (turn.status !== 'queued') runner.endings.answerOpenCalls(turn, why);
+    sessions.changeTurn(turn, [turn.status], over);
+    const calls = turns.calls(turn.tenant, session.id, turn.number);
+    const shown = turnWire({ ...turn, ...over }, calls);
+    log.append(session.id, turn.number, {
+      type: 'turn.end',
+      finishReason: 'cancelled',
+      error: why,
+      turn: shown,
+    });
+  }
+}
+
+function checkInput(userInput: string): void {
+  if (userInput.trim() === '') throw invalid({ field: 'userInput', description: 'is required' });
+  if (userInput.length > MOST_INPUT)
+    throw invalid({ field: 'userInput', description: `is more than ${MOST_INPUT / 1024} KiB` });
+}
+
+function refuseOver({ id, status, depth }: SessionRow): void {
+  if (status === 'completed' || status === 'cancelled')
+    throw fail('failed_precondition', {
+      message: `The session ${id} is ${status}. Open another one: POST /v1/agents/sessions.`,
+    });
+  if (depth > 0)
+    throw fail('failed_precondition', {
+      message: `The session ${id} belongs to a sub-agent: only the agent that started it speaks to it.`,
+    });
+}
+
+function refuseBeyond({ id, agent }: SessionRow, number: number): void {
+  const most = agent.maxTurns > 0 ? Math.min(agent.maxTurns, MOST_TURNS) : MOST_TURNS;
+  if (number > most)
+    throw fail('failed_precondition', {
+      message: `The session ${id} has had its ${most} turns. Open another one: POST /v1/agents/sessions.`,
+    });
+}
+
+function busyWords({ id, status }: SessionRow, { number }: TurnRow): string {
+  const doing = status === 'waiting_for_approval' ? 'waits for approval' : 'is under way';
+  return `Turn ${number} of the session ${id} ${doing}.`;
+}

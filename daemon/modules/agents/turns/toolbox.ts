@@ -1,0 +1,82 @@
+import { AppError, type FieldViolation } from '../../../../src/errors/app-error.ts';
+import { type ArgumentSchema, argumentSchema } from '../../../json-schema/argument-schema.ts';
+import type { ChatTool } from '../../gateway/index.ts';
+import type { Agent } from '../definitions/agent.ts';
+import type { JsonObject, Tool, ToolSource } from '../tools/tool.ts';
+
+/** The arguments of a call, or what is wrong with them. */
+export type ReadArguments = { readonly args: JsonObject } | { readonly problem: string };
+
+/** The tools of an agent for one turn, found once and told to the model by name. */
+export class Toolbox {
+  private readonly tools = new Map<string, Tool>();
+  private readonly schemas = new Map<string, ArgumentSchema>();
+
+  constructor(sources: readonly ToolSource[], agent: Agent, names: readonly string[]) {
+    for (const name of names) {
+      const tool = found(sources, agent, name);
+      if (tool) this.tools.set(name, tool);
+    }
+  }
+
+  find(name: string): Tool | undefined {
+    return this.tools.get(name);
+  }
+
+  get names(): readonly string[] {
+    return [...this.tools.keys()];
+  }
+
+  /** The tools in the words of the model. */
+  told(): ChatTool[] {
+    return [...this.tools.values()].map(({ name, description, parameters }) => ({
+      type: 'function',
+      function: { name, description, parameters },
+    }));
+  }
+
+  /** Reads arguments and checks them against the tool's schema. */
+  read(tool: Tool, text: string): ReadArguments {
+    const args = parsed(text);
+    if (!args) return { problem: 'The arguments are no JSON object.' };
+    try {
+      const violations = this.schemaOf(tool).check(args, 'arguments');
+      return violations.length === 0 ? { args } : { problem: words(violations) };
+    } catch (error) {
+      if (error instanceof AppError)
+        return { problem: `The schema of ${tool.name} is wrong: ${error.message}` };
+      throw error;
+    }
+  }
+
+  private schemaOf(tool: Tool): ArgumentSchema {
+    const schema = this.schemas.get(tool.name) ?? argumentSchema(tool.parameters, 'parameters');
+    this.schemas.set(tool.name, schema);
+    return schema;
+  }
+}
+
+function found(sources: readonly ToolSource[], agent: Agent, name: string): Tool | undefined {
+  for (const source of sources) {
+    const tool = source.find(agent, name);
+    if (tool) return tool;
+  }
+  return undefined;
+}
+
+/** Models send nothing at all where a tool has no arguments. */
+function parsed(text: string): JsonObject | undefined {
+  if (text.trim() === '') return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as JsonObject)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function words(violations: readonly FieldViolation[]): string {
+  return violations.map(({ field, description }) => `${field} ${description}`).join('; ');
+}

@@ -1,0 +1,107 @@
+import type { Tool } from '@modelcontextprotocol/client';
+import { AppError } from '../../../../src/errors/app-error.ts';
+import { newId } from '../../../../src/kit/id.ts';
+import type { App } from '../../../app.ts';
+import type { Connections } from '../connection/connections.ts';
+import { serverFailure } from '../connection/failure.ts';
+import type { Target } from '../connection/ways.ts';
+import type { Checked, ServerStore } from '../servers/store.ts';
+import type { ToolRow } from '../tables.ts';
+import type { ToolStore } from './store.ts';
+
+/** What asking a server for its tools has come to. */
+export interface Discovered {
+  readonly rows: readonly ToolRow[];
+  readonly checked: Checked;
+  /** Why it failed. */
+  readonly error?: AppError;
+}
+
+/** Milliseconds until a server must have listed its tools. */
+const LIST_MS = 30_000;
+const MOST_TOOLS = 1_000;
+const MOST_NAME = 256;
+const MOST_DESCRIPTION = 32 * 1024;
+const MOST_SCHEMA = 256 * 1024;
+
+/** Asks servers what they offer. */
+export class Discovery {
+  constructor(
+    private readonly app: Pick<App, 'clock' | 'db' | 'log'>,
+    private readonly stores: { readonly servers: ServerStore; readonly tools: ToolStore },
+    private readonly connections: Connections,
+  ) {}
+
+  /** Asks a server. That it fails is part of the answer. Nothing is written. */
+  async ask(target: Target): Promise<Discovered> {
+    try {
+      const tools = await this.connections.use(target, (connection) => connection.tools(LIST_MS), {
+        discovers: true,
+      });
+      return { rows: this.rowsOf(target, tools), checked: this.checked(target) };
+    } catch (error) {
+      const failure = error instanceof AppError ? error : serverFailure(error);
+      return { rows: [], checked: this.checked(target, failure), error: failure };
+    }
+  }
+
+  /** Asks a server and keeps what it says, unless it was changed meanwhile. Tools stay as they are when it fails. */
+  async refresh(target: Target): Promise<Discovered> {
+    const found = await this.ask(target);
+    this.app.db.transaction(() => {
+      const row = this.stores.servers.find(target.tenant, target.id);
+      if (row?.sealed !== target.revision) return;
+      this.stores.servers.note([found.checked]);
+      if (!found.error) this.stores.tools.replace(target.tenant, target.id, found.rows);
+    });
+    return found;
+  }
+
+  /** Reads the tools of a server again, beside whatever goes on. */
+  soon(target: Target): void {
+    void this.refresh(target).catch((error) =>
+      this.app.log.warn('the tools of a server could not be kept', { server: target.name, error }),
+    );
+  }
+
+  private checked({ tenant, id }: Target, failure?: AppError): Checked {
+    return {
+      ...{ tenant, id },
+      health: failure ? 'unhealthy' : 'healthy',
+      healthError: failure?.message ?? null,
+      healthCheckedAt: this.app.clock.now(),
+    };
+  }
+
+  /** What a server says is not trusted: what is too large to be offered is left out. */
+  private rowsOf({ tenant, id: serverId, name: server }: Target, tools: readonly Tool[]): ToolRow[] {
+    const now = this.app.clock.now();
+    const byName = new Map(tools.map((tool) => [tool.name, tool]));
+    const rows = [...byName.values()].map(
+      ({ name, title, description = title ?? '', inputSchema, annotations = {} }): ToolRow => ({
+        id: newId('mcp', now),
+        ...{ tenant, serverId, name, description },
+        inputSchema: JSON.stringify(inputSchema ?? { type: 'object', properties: {} }),
+        annotations: JSON.stringify({ ...(title ? { title } : {}), ...annotations }),
+        discoveredAt: now,
+        lastSeenAt: now,
+      }),
+    );
+    const kept = rows.filter(isOfferable).slice(0, MOST_TOOLS);
+    if (kept.length < rows.length)
+      this.app.log.warn('tools of a server are not offered: there are too many, or they are too large', {
+        server,
+        left: rows.length - kept.length,
+      });
+    return kept;
+  }
+}
+
+function isOfferable({ name, description, inputSchema, annotations }: ToolRow): boolean {
+  return (
+    name !== '' &&
+    name.length <= MOST_NAME &&
+    description.length <= MOST_DESCRIPTION &&
+    inputSchema.length + annotations.length <= MOST_SCHEMA
+  );
+}

@@ -1,0 +1,549 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ChildServer } from './support/child-server.ts';
+import { startDaemon, svcCommand, type TestDaemon } from './support/daemon.ts';
+import { type Answer, askOf, fieldOf, startEverything, until } from './support/mcp-scene.ts';
+import { type McpRequestSeen, startMcpServer } from './support/mcp-server.ts';
+import { signInAtProvider, startOidcProvider } from './support/oidc-provider.ts';
+import { NO_SANDBOXES, TwoTenants } from './support/tenants/two-tenants.ts';
+
+// Servers of others start in these tests, on machines that may be busy.
+setDefaultTimeout(60_000);
+
+const toolsOf = ({ body }: Answer) => (body.tools ?? []).map(({ name }) => name);
+const resultOf = ({ body }: Answer) => body.result;
+
+describe('servers of others', () => {
+  let daemon: TestDaemon;
+  let everything: Awaited<ReturnType<typeof startEverything>>;
+  let own: ChildServer<McpRequestSeen>;
+  const ask = askOf(() => daemon);
+  const register = (name: string, more: object) => ask('POST', '/v1/mcp/servers', { name, ...more });
+  const call = (toolName: string, args: object = {}, serverId?: string) =>
+    ask('POST', '/v1/mcp/tools/call', { toolName, serverId, arguments: args });
+  const at = (port: number, path = '/mcp') => `http://127.0.0.1:${port}${path}`;
+
+  beforeAll(async () => {
+    [everything, own] = await Promise.all([startEverything(), startMcpServer()]);
+    const env = { ...NO_SANDBOXES, SVC_MCP_CALL_TIMEOUT: '1s', SVC_MCP_HEALTH_INTERVAL: '1s' };
+    daemon = await startDaemon({ env });
+  });
+  afterAll(async () => {
+    await daemon?.stop();
+    await everything?.stop();
+    await own?.stop();
+  });
+
+  test.each([
+    ['MCP_TRANSPORT_TYPE_STREAMABLE_HTTP', () => at(everything.http)],
+    ['MCP_TRANSPORT_TYPE_SSE', () => at(everything.sse, '/sse')],
+  ])(
+    'a published server is registered with its tools, which can be called: %s',
+    async (transportType, url) => {
+      const { status, body } = await register(`the ${transportType}`, { url: url(), transportType });
+      expect(status).toBe(200);
+      expect(body.server).toMatchObject({
+        enabled: true,
+        healthStatus: 'MCP_SERVER_HEALTH_STATUS_HEALTHY',
+        toolCount: body.tools?.length,
+      });
+      expect(toolsOf({ status, body })).toContain('get-sum');
+      const prefix = `mcp__the_${transportType}__`;
+      const federated = await ask('GET', `/v1/mcp/tools?namePrefix=${prefix}`);
+      const echo = federated.body.tools?.find(({ name }) => name === `${prefix}echo`);
+      expect(echo?.description).toBe(`[MCP:the ${transportType}] Echoes back the input string`);
+      expect(echo?.inputSchema).toMatchObject({ type: 'object', required: ['message'] });
+      expect(resultOf(await call(`${prefix}get-sum`, { a: 2, b: 40 }))).toMatchObject({
+        status: 'MCP_TOOL_CALL_STATUS_SUCCESS',
+        output: 'The sum of 2 and 40 is 42.',
+        error: '',
+        inputArgs: { a: 2, b: 40 },
+      });
+      const image = resultOf(await call(`${prefix}get-tiny-image`));
+      expect(image?.output).toContain('[image: image/png]');
+    },
+  );
+
+  test('the newest revision of the protocol is spoken with servers that have no other', async () => {
+    const modern = await startMcpServer({ modernOnly: true });
+    try {
+      const { body } = await register('modern', { url: at(modern.port) });
+      expect(body.tools?.length).toBe(7);
+      expect(resultOf(await call('mcp__modern__echo', { text: 'new' }))?.output).toBe('new');
+      const seen: string[] = [];
+      for (let i = 0; i < 3; i++) {
+        const { rpc, version } = await modern.next();
+        expect(version).toBe('2026-07-28');
+        seen.push(rpc);
+      }
+      expect(seen).toEqual(['server/discover', 'tools/list', 'tools/call']);
+    } finally {
+      await modern.stop();
+    }
+  });
+
+  describe('what a tool answers', () => {
+    beforeAll(async () => void (await register('own', { url: at(own.port) })));
+
+    test.each<[string, object, object]>([
+      ['echo', { text: 'a\nb' }, { status: 'MCP_TOOL_CALL_STATUS_SUCCESS', output: 'a\nb', error: '' }],
+      ['structured', {}, { status: 'MCP_TOOL_CALL_STATUS_SUCCESS', output: '{"a":1}' }],
+      [
+        'blocks',
+        {},
+        {
+          output:
+            'one\n[image: image/png]\n[resource: file:///a.txt]\n{"uri":"file:///b.txt","name":"b","type":"resource_link"}',
+        },
+      ],
+      [
+        'fails',
+        {},
+        {
+          status: 'MCP_TOOL_CALL_STATUS_ERROR',
+          output: 'Error from MCP tool: it went wrong',
+          error: 'it went wrong',
+        },
+      ],
+      ['slow', { ms: 5_000 }, { status: 'MCP_TOOL_CALL_STATUS_TIMEOUT' }],
+      ['steps', { count: 4, ms: 500 }, { status: 'MCP_TOOL_CALL_STATUS_SUCCESS', output: 'done' }],
+      ['large', { mb: 17 }, { status: 'MCP_TOOL_CALL_STATUS_ERROR' }],
+    ])('%s', async (tool, args, expected) => {
+      const { status, body } = await call(`mcp__own__${tool}`, args);
+      expect(status).toBe(200);
+      expect(body.result).toMatchObject({ toolName: tool, ...expected });
+    });
+
+    test('more than a megabyte of text is cut', async () => {
+      const output = String(resultOf(await call('mcp__own__large', { mb: 2 }))?.output);
+      expect(output.length).toBeLessThan(1_100_000);
+      expect(output.slice(-60)).toContain('1048576 more characters were cut off');
+    });
+
+    test('who leaves a call ends it, and the server is there for the next', async () => {
+      const leaving = new AbortController();
+      const slow = daemon
+        .fetch('/v1/mcp/tools/call', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ toolName: 'mcp__own__slow', arguments: { ms: 900 } }),
+          signal: leaving.signal,
+        })
+        .catch(() => 'left');
+      await Bun.sleep(150);
+      leaving.abort();
+      expect(await slow).toBe('left');
+      expect(resultOf(await call('mcp__own__echo', { text: 'still' }))?.output).toBe('still');
+    });
+
+    test('a tool is found by the id or name of its server too', async () => {
+      expect(resultOf(await call('echo', { text: 'x' }, 'own'))?.output).toBe('x');
+      expect(resultOf(await call('mcp__own__echo', { text: 'y' }, 'own'))?.output).toBe('y');
+    });
+  });
+
+  test('missing, disabled and filtered tools are not found, in the same words', async () => {
+    const made = await register('hidden', {
+      url: at(own.port),
+      toolFilter: { type: 'include', tools: ['echo', 'fails'] },
+    });
+    const id = made.body.server?.id ?? '';
+    expect(toolsOf(await ask('GET', '/v1/mcp/tools?serverIds=hidden'))).toEqual([
+      'mcp__hidden__echo',
+      'mcp__hidden__fails',
+    ]);
+    expect((await call('slow', {}, id)).status).toBe(404);
+    await ask('PATCH', `/v1/mcp/servers/${id}`, { toolFilter: { type: 'exclude', tools: ['echo'] } });
+    expect(toolsOf(await ask('GET', `/v1/mcp/tools?serverIds=${id}`))).not.toContain('mcp__hidden__echo');
+    await ask('PATCH', `/v1/mcp/servers/${id}`, { enabled: false });
+    const disabled = await call('fails', {}, id);
+    const missing = await call('fails', {}, 'mcp_nothere');
+    expect(disabled.status).toBe(404);
+    expect(disabled.body.message?.replace(id, 'ID')).toBe(missing.body.message?.replace('mcp_nothere', 'ID'));
+    expect((await call('mcp__hidden__fails')).status).toBe(404);
+    expect(toolsOf(await ask('GET', '/v1/mcp/tools'))).not.toContain('mcp__hidden__fails');
+    expect((await ask('GET', `/v1/mcp/servers/${id}/tools`)).status).toBe(409);
+    const names = (list: Answer) => list.body.servers?.map(({ name }) => name);
+    expect(names(await ask('GET', '/v1/mcp/servers'))).toContain('hidden');
+    expect(names(await ask('GET', '/v1/mcp/servers?enabledOnly=true'))).not.toContain('hidden');
+  });
+
+  test('a renamed server drops the old names of its tools', async () => {
+    await register('old name', { url: at(own.port) });
+    await ask('PATCH', '/v1/mcp/servers/old name', { name: 'näw' });
+    expect((await call('mcp__old_name__echo')).status).toBe(404);
+    expect(resultOf(await call('mcp__n_w__echo', { text: 'z' }))?.output).toBe('z');
+    const taken = await register('n w', { url: at(own.port) });
+    expect(taken.status).toBe(409);
+  });
+
+  test('a server that forgets its session is greeted again', async () => {
+    const one = await startEverything({ sse: false });
+    await register('forgetful', { url: at(one.http) });
+    expect(resultOf(await call('mcp__forgetful__echo', { message: '1' }))?.output).toBe('Echo: 1');
+    await one.restart();
+    expect(resultOf(await call('mcp__forgetful__echo', { message: '2' }))?.output).toBe('Echo: 2');
+    await one.stop();
+  });
+
+  test('one that is not there is registered without tools, and its health tells', async () => {
+    const first = await startMcpServer();
+    const { port } = first;
+    await first.stop();
+    const { status, body } = await register('down', { url: at(port) });
+    expect([status, body.tools, body.server?.healthStatus]).toEqual([
+      200,
+      [],
+      'MCP_SERVER_HEALTH_STATUS_UNHEALTHY',
+    ]);
+    const health = async () => (await ask('GET', '/v1/mcp/servers/down/health')).body;
+    expect((await health()).error).toContain('127.0.0.1');
+    expect((await ask('GET', '/v1/mcp/servers/down/tools')).status).toBe(502);
+    const again = await startMcpServer({ port });
+    await until(async () => (await health()).status === 'MCP_SERVER_HEALTH_STATUS_HEALTHY');
+    await until(async () => toolsOf(await ask('GET', '/v1/mcp/tools')).includes('mcp__down__echo'));
+    await again.stop();
+    await until(async () => (await health()).status === 'MCP_SERVER_HEALTH_STATUS_UNHEALTHY');
+    const { status: ended } = await call('mcp__down__echo', { text: 'x' });
+    expect(ended).toBe(200);
+  });
+
+  describe('credentials', () => {
+    test.each<[string, object, object, Record<string, string>]>([
+      [
+        'bearer',
+        { authType: 'MCP_AUTH_TYPE_BEARER', authConfig: { token: 'token-123456789' } },
+        { requires: { authorization: 'Bearer token-123456789' } },
+        { token: '****6789' },
+      ],
+      [
+        'key',
+        {
+          authType: 'MCP_AUTH_TYPE_API_KEY',
+          authConfig: { api_key: 'key-123456789', header: 'X-Their-Key' },
+        },
+        { requires: { 'x-their-key': 'key-123456789' } },
+        { apiKey: '****6789', header: 'X-Their-Key' },
+      ],
+      [
+        'query',
+        { authType: 'MCP_AUTH_TYPE_API_KEY', authConfig: { apiKey: 'key-123456789', parameter: 'k' } },
+        { query: { k: 'key-123456789' } },
+        { apiKey: '****6789', parameter: 'k' },
+      ],
+      [
+        'headers',
+        { headers: { 'X-Team': 'team-secret-1234' } },
+        { requires: { 'x-team': 'team-secret-1234' } },
+        {},
+      ],
+    ])(
+      '%s: sent to the server, masked in answers, kept by a change',
+      async (name, wanted, demands, shown) => {
+        const server = await startMcpServer(demands);
+        try {
+          const { body } = await register(name, { url: at(server.port), ...wanted });
+          expect(body.server).toMatchObject({
+            healthStatus: 'MCP_SERVER_HEALTH_STATUS_HEALTHY',
+            authConfig: shown,
+          });
+          const text = JSON.stringify(body);
+          expect(text).not.toContain('123456789');
+          expect(text).not.toContain('team-secret');
+          const { authConfig, headers } = body.server ?? {};
+          const same = await ask('PATCH', `/v1/mcp/servers/${name}`, { authConfig, headers, enabled: true });
+          expect(same.status).toBe(200);
+          expect(resultOf(await call(`mcp__${name}__echo`, { text: name }))?.output).toBe(name);
+          const away = await ask('PATCH', `/v1/mcp/servers/${name}`, { url: 'https://thief.test/mcp' });
+          expect([away.status, fieldOf(away)]).toEqual([400, 'url']);
+          const database = readFileSync(join(daemon.dataDir, 'svc.db'), 'latin1');
+          expect(database).not.toContain('key-123456789');
+          expect(daemon.log()).not.toContain('123456789');
+        } finally {
+          await server.stop();
+        }
+      },
+    );
+
+    test('wrong ones are told as such', async () => {
+      const server = await startMcpServer({ requires: { authorization: 'Bearer right' } });
+      await register('locked', {
+        url: at(server.port),
+        authType: 'MCP_AUTH_TYPE_BEARER',
+        authConfig: { token: 'wrong' },
+      });
+      const { body } = await ask('GET', '/v1/mcp/servers/locked/health');
+      expect(body).toMatchObject({
+        status: 'MCP_SERVER_HEALTH_STATUS_UNHEALTHY',
+        error: 'The server refuses the credentials (401).',
+      });
+      await server.stop();
+    });
+
+    test('a redirect to another origin is not followed', async () => {
+      const thief = await startMcpServer();
+      const server = await startMcpServer({ redirect: at(thief.port) });
+      await register('leads away', {
+        url: at(server.port),
+        authType: 'MCP_AUTH_TYPE_BEARER',
+        authConfig: { token: 'token-123456789' },
+      });
+      const { body } = await ask('GET', '/v1/mcp/servers/leads away/health');
+      expect(body.status).toBe('MCP_SERVER_HEALTH_STATUS_UNHEALTHY');
+      await thief.stop();
+      await expect(Promise.race([thief.next(), Bun.sleep(50).then(() => 'nothing')])).resolves.toBe(
+        'nothing',
+      );
+      await server.stop();
+    });
+  });
+
+  describe('OAuth 2', () => {
+    const client = { clientId: 'svc', clientSecret: 'a secret of the client' };
+    const begin = async (name: string) =>
+      (await ask('POST', `/v1/mcp/servers/${name}/authorize`, {})).body as {
+        authorizationUrl?: string;
+        redirectUri?: string;
+      };
+    const finish = (query: URLSearchParams | string) =>
+      fetch(`${daemon.url}/v1/mcp/oauth/callback?${query}`, { redirect: 'manual' });
+
+    test('a person agrees once, tokens are refreshed, and go with the server', async () => {
+      const redirectUri = `${daemon.url}/v1/mcp/oauth/callback`;
+      const provider = await startOidcProvider({
+        ...client,
+        redirectUris: [redirectUri],
+        accounts: { sam: { email: 'sam@example.com' } },
+        accessTokenTtl: 32,
+      });
+      const issuer = `http://localhost:${provider.port}`;
+      const server = await startMcpServer({ issuer });
+      const authConfig = {
+        ...client,
+        authorizationUrl: `${issuer}/auth`,
+        tokenUrl: `${issuer}/token`,
+        scopes: ['openid', 'offline_access'],
+      };
+      const made = await register('oauth', {
+        url: at(server.port),
+        authType: 'MCP_AUTH_TYPE_OAUTH2',
+        authConfig,
+      });
+      expect(made.body.server).toMatchObject({
+        healthStatus: 'MCP_SERVER_HEALTH_STATUS_UNHEALTHY',
+        authConfig: { clientSecret: '****ient', scopes: ['openid', 'offline_access'] },
+      });
+      const { error } = (await ask('GET', '/v1/mcp/servers/oauth/health')).body;
+      expect(error).toContain('svc mcp authorize oauth');
+      const begun = await begin('oauth');
+      expect(begun.redirectUri).toBe(redirectUri);
+      const url = new URL(begun.authorizationUrl ?? '');
+      expect(url.searchParams.get('code_challenge_method')).toBe('S256');
+      expect(url.searchParams.get('resource')).toBe(at(server.port));
+      url.searchParams.set('prompt', 'consent');
+      const returned = await signInAtProvider(url.href, 'sam');
+      expect((await finish('state=forged&code=x')).status).toBe(401);
+      const page = await finish(returned);
+      expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+      expect(await page.text()).toContain('oauth');
+      expect((await finish(returned)).status).toBe(401);
+      await until(async () => toolsOf(await ask('GET', '/v1/mcp/tools')).includes('mcp__oauth__echo'));
+      expect(await provider.next()).toEqual({ grant: 'authorization_code' });
+      expect(resultOf(await call('mcp__oauth__echo', { text: 'in' }))?.output).toBe('in');
+      // It is not used any more in its last half minute.
+      await Bun.sleep(2_500);
+      const calls = [1, 2, 3].map(() => call('mcp__oauth__echo', { text: 'on' }));
+      for (const one of await Promise.all(calls)) expect(resultOf(one)?.output).toBe('on');
+      expect(await provider.next()).toEqual({ grant: 'refresh_token' });
+      expect(daemon.log()).not.toContain('eyJ');
+      await ask('DELETE', '/v1/mcp/servers/oauth');
+      const database = new (await import('bun:sqlite')).Database(join(daemon.dataDir, 'svc.db'), {
+        readonly: true,
+      });
+      expect(database.query('SELECT count(*) AS n FROM mcp_tokens').get()).toEqual({ n: 0 });
+      expect(database.query('SELECT count(*) AS n FROM mcp_authorizations').get()).toEqual({ n: 0 });
+      database.close();
+      await provider.stop();
+      await server.stop();
+    });
+
+    test('a server that needs nobody to agree cannot be authorized', async () => {
+      expect((await ask('POST', '/v1/mcp/servers/own/authorize', {})).status).toBe(409);
+      expect((await ask('POST', '/v1/mcp/servers/nothere/authorize', {})).status).toBe(404);
+    });
+  });
+
+  test.each<[string, object, number, string | undefined]>([
+    ['no name', { url: 'https://a.test/mcp' }, 400, 'name'],
+    ['a name with a line end', { name: 'a\nb', url: 'https://a.test/mcp' }, 400, 'name'],
+    ['a name that is taken', { name: 'own', url: 'https://a.test/mcp' }, 409, undefined],
+    ['no address', { name: 'x' }, 400, 'url'],
+    ['a file', { name: 'x', url: 'file:///etc/passwd' }, 400, 'url'],
+    ['a password in it', { name: 'x', url: 'https://a:b@c.test' }, 400, 'url'],
+    [
+      'a program with an address',
+      { name: 'x', url: 'https://a.test', transportType: 'MCP_TRANSPORT_TYPE_STDIO' },
+      400,
+      'url',
+    ],
+    ['no program', { name: 'x', stdioConfig: {} }, 400, 'stdioConfig.command'],
+    [
+      'a directory that is none',
+      { name: 'x', stdioConfig: { command: 'a', workingDir: 'b' } },
+      400,
+      'stdioConfig.workingDir',
+    ],
+    [
+      'a variable that is none',
+      { name: 'x', stdioConfig: { command: 'a', env: { 'A=B': 'c' } } },
+      400,
+      'stdioConfig.env.A=B',
+    ],
+    [
+      'a bearer without a token',
+      { name: 'x', url: 'https://a.test', authType: 'MCP_AUTH_TYPE_BEARER' },
+      400,
+      'authConfig.token',
+    ],
+    [
+      'an unknown field of authConfig',
+      {
+        name: 'x',
+        url: 'https://a.test',
+        authType: 'MCP_AUTH_TYPE_BEARER',
+        authConfig: { token: 'a', more: 'b' },
+      },
+      400,
+      'authConfig.more',
+    ],
+    ['a mask', { name: 'x', url: 'https://a.test', headers: { 'X-A': '****' } }, 400, 'headers.X-A'],
+    [
+      'a header of ours',
+      { name: 'x', url: 'https://a.test', headers: { 'Mcp-Session-Id': 'a' } },
+      400,
+      'headers.Mcp-Session-Id',
+    ],
+    [
+      'a filter without a type',
+      { name: 'x', url: 'https://a.test', toolFilter: { tools: ['a'] } },
+      400,
+      'toolFilter.type',
+    ],
+    ['the metadata service', { name: 'x', url: 'http://169.254.169.254/mcp' }, 400, undefined],
+    [
+      'an unknown sandbox',
+      { name: 'x', stdioConfig: { command: 'a', sandboxId: 'nothere' } },
+      404,
+      undefined,
+    ],
+  ])('%s is refused and nothing is registered', async (_, body, status, field) => {
+    const before = (await ask('GET', '/v1/mcp/servers')).body.servers?.length;
+    const answer = await ask('POST', '/v1/mcp/servers', body);
+    expect([answer.status, fieldOf(answer)]).toEqual([status, field ?? fieldOf(answer)]);
+    expect((await ask('GET', '/v1/mcp/servers')).body.servers?.length).toBe(before);
+  });
+
+  test('after kill -9 servers, tools, credentials and filters are there', async () => {
+    await register('kept', {
+      url: at(own.port),
+      headers: { 'X-Kept': 'kept-secret-12345' },
+      toolFilter: { type: 'exclude', tools: ['slow'] },
+    });
+    const { dataDir, apiKey } = daemon;
+    await daemon.kill9();
+    daemon = await startDaemon({ dataDir, apiKey, env: { ...NO_SANDBOXES, SVC_MCP_CALL_TIMEOUT: '1s' } });
+    const { body } = await ask('GET', '/v1/mcp/servers/kept');
+    expect(body.server).toMatchObject({ toolCount: 7, headers: { 'X-Kept': '****2345' } });
+    expect(resultOf(await call('mcp__kept__echo', { text: 'again' }))?.output).toBe('again');
+    await ask('DELETE', '/v1/mcp/servers/kept');
+    expect((await ask('GET', '/v1/mcp/servers/kept')).status).toBe(404);
+    expect((await call('mcp__kept__echo')).status).toBe(404);
+  });
+
+  test('the command line adds, shows, calls and removes', async () => {
+    const svc = async (...words: string[]) => {
+      const child = Bun.spawn([...svcCommand(), ...words], {
+        env: { ...process.env, SVC_API_KEY: daemon.apiKey, SVC_API_URL: daemon.url, NO_COLOR: '1' },
+        stdout: 'pipe',
+        stderr: 'pipe',
+      });
+      const [out, err] = await Promise.all([
+        new Response(child.stdout).text(),
+        new Response(child.stderr).text(),
+      ]);
+      return { out, err, code: await child.exited };
+    };
+    const added = await svc('mcp', 'add', 'cli', at(own.port), '--exclude', 'slow');
+    expect(added.out.trim()).toMatch(/^mcp_/);
+    expect((await svc('mcp', 'list')).out).toMatch(/cli\tstreamable-http\thttp:.*\t7\thealthy/);
+    expect((await svc('mcp', 'tools', '--prefix', 'mcp__cli__')).out).not.toContain('slow');
+    const echoed = await svc('mcp', 'call', 'mcp__cli__echo', '{"text":"from the shell"}');
+    expect([echoed.out, echoed.code]).toEqual(['from the shell\n', 0]);
+    const failed = await svc('mcp', 'call', 'fails', '--server', 'cli');
+    expect([failed.err.includes('it went wrong'), failed.code]).toEqual([true, 1]);
+    expect((await svc('mcp', 'health', 'cli')).out).toContain('healthy');
+    expect((await svc('mcp', 'update', 'cli', '--off')).out).toContain('off');
+    expect(JSON.parse((await svc('mcp', 'config', 'windsurf')).out)).toEqual({
+      mcpServers: {
+        svc: { serverUrl: `${daemon.url}/mcp`, headers: { 'x-svc-api-key': `\${env:SVC_API_KEY}` } },
+      },
+    });
+    expect((await svc('mcp', 'rm', 'cli')).code).toBe(0);
+    expect((await svc('mcp', 'get', 'cli')).code).toBe(5);
+  });
+});
+
+test('two tenants never see, call, change or remove each other’s servers, and strangers reach nothing inside', async () => {
+  const [tenants, server] = await Promise.all([TwoTenants.start(), startMcpServer()]);
+  try {
+    const keyOf = async ({ session }: { session: string }) =>
+      (await tenants.key(tenants.fromPage(session))).key;
+    const ada = askOf(() => tenants.daemon, await keyOf(await tenants.member('ada', 'owner')));
+    const sam = askOf(() => tenants.daemon, await keyOf(await tenants.stranger('sam')));
+    const url = `http://127.0.0.1:${server.port}/mcp`;
+    const made = await ada('POST', '/v1/mcp/servers', { name: 'same', url });
+    const id = made.body.server?.id ?? '';
+    expect(made.body.tools?.length).toBe(7);
+    for (const inside of [
+      url,
+      'http://localhost:1/mcp',
+      'http://[::1]:1/mcp',
+      'http://10.0.0.1/mcp',
+      'http://0x7f000001:1/mcp',
+      'http://169.254.169.254/latest/meta-data/',
+    ]) {
+      const refused = await sam('POST', '/v1/mcp/servers', { name: 'same', url: inside });
+      expect([inside, refused.status, fieldOf(refused) ?? 'url']).toEqual([inside, 400, 'url']);
+      const sse = { name: 'same', url: inside, transportType: 'MCP_TRANSPORT_TYPE_SSE' };
+      expect((await sam('POST', '/v1/mcp/servers', sse)).status).toBe(400);
+    }
+    const later = await sam('POST', '/v1/mcp/servers', { name: 'same', url, enabled: false });
+    expect(later.status).toBe(200);
+    await sam('PATCH', '/v1/mcp/servers/same', { enabled: true });
+    expect((await sam('GET', '/v1/mcp/servers/same/health')).body.error).toContain('may not be called');
+    for (const [method, path, body] of [
+      ['GET', `/v1/mcp/servers/${id}`],
+      ['GET', `/v1/mcp/servers/${id}/health`],
+      ['GET', `/v1/mcp/servers/${id}/tools`],
+      ['PATCH', `/v1/mcp/servers/${id}`, { name: 'taken' }],
+      ['POST', `/v1/mcp/servers/${id}/authorize`, {}],
+      ['DELETE', `/v1/mcp/servers/${id}`],
+      ['POST', '/v1/mcp/tools/call', { serverId: id, toolName: 'echo' }],
+      ['POST', '/v1/mcp/tools/call', { toolName: 'mcp__same__echo' }],
+    ] as const)
+      expect([method, path, (await sam(method, path, body)).status]).toEqual([method, path, 404]);
+    expect(toolsOf(await sam('GET', '/v1/mcp/tools'))).toEqual([]);
+    expect((await ada('GET', `/v1/mcp/servers/${id}`)).body.server?.name).toBe('same');
+    await ada('PUT', '/api/interop/mcp/tools/svc_echo', { enabled: false });
+    expect((await sam('GET', '/api/interop/mcp/tools')).body.tools).toEqual({} as never);
+    const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+    const names = (answer: Answer) =>
+      (answer.body.result?.tools as { name: string }[]).map(({ name }) => name);
+    expect(names(await sam('POST', '/mcp', list))).toContain('svc_echo');
+    expect(names(await ada('POST', '/mcp', list))).not.toContain('svc_echo');
+  } finally {
+    await tenants.stop();
+    await server.stop();
+  }
+});
