@@ -104,6 +104,7 @@ async function compose(app: App): Promise<Instance> {
   const agents = createAgentsModule(app, {
     ...gateway,
     embeddingModel: () => app.config.get('features.memory.embedding_models')[0],
+    isOn: (tenant) => settings.runtime.of(tenant).features.enableAgents,
     sandboxes: sandbox.own,
     functions,
     mcp: mcp.tools,

@@ -82,6 +82,10 @@ async function makePool(tenants: TwoTenants, { id: operation }: Endpoint): Promi
   const listed = await fetch(`${url}/v1/sandbox/instances`, { headers: root });
   const { instances } = (await listed.json()) as { instances: Array<{ id: string; sessionId: string }> };
   const [box = { id: '', sessionId: '' }] = instances;
+  const agent = await postJson(`${url}/v1/agents`, { name: `agent-${login}`, model: 'local/echo' }, root);
+  const agentId = ((await agent.json()) as { agent?: { id: string } }).agent?.id ?? '';
+  const known = await postJson(`${url}/v1/agents/${agentId}/memories`, { content: `of ${login}` }, root);
+  const memoryId = ((await known.json()) as { memory?: { id: string } }).memory?.id ?? '';
   return {
     id: [key.id],
     userId: [member.userId],
@@ -90,6 +94,8 @@ async function makePool(tenants: TwoTenants, { id: operation }: Endpoint): Promi
     invitationId: [invitation.id],
     sandboxId: [box.id, name],
     sessionId: [box.sessionId, box.id],
+    agentId: [agentId],
+    memoryId: [memoryId],
     cmdId: ['cmd_none'],
     templateId: ['node', 'python'],
     spec: ['auth', 'agents'],

@@ -94,7 +94,7 @@ describe('servers of others', () => {
         {},
         {
           output:
-            'one\n[image: image/png]\n[resource: file:///a.txt]\n{"uri":"file:///b.txt","name":"b","type":"resource_link"}',
+            'one\n[image: image/png]\n[resource: file:///a.txt]\n{"name":"b","uri":"file:///b.txt","type":"resource_link"}',
         },
       ],
       [
@@ -266,20 +266,25 @@ describe('servers of others', () => {
       },
     );
 
-    test('wrong ones are told as such', async () => {
-      const server = await startMcpServer({ requires: { authorization: 'Bearer right' } });
-      await register('locked', {
-        url: at(server.port),
-        authType: 'MCP_AUTH_TYPE_BEARER',
-        authConfig: { token: 'wrong' },
-      });
-      const { body } = await ask('GET', '/v1/mcp/servers/locked/health');
-      expect(body).toMatchObject({
-        status: 'MCP_SERVER_HEALTH_STATUS_UNHEALTHY',
-        error: 'The server refuses the credentials (401).',
-      });
-      await server.stop();
-    });
+    test.each([['MCP_TRANSPORT_TYPE_STREAMABLE_HTTP'], ['MCP_TRANSPORT_TYPE_SSE']])(
+      'wrong ones are told as such: %s',
+      async (transportType) => {
+        const server = await startMcpServer({ requires: { authorization: 'Bearer right' } });
+        await register('locked', {
+          transportType,
+          url: at(server.port),
+          authType: 'MCP_AUTH_TYPE_BEARER',
+          authConfig: { token: 'wrong' },
+        });
+        const { body } = await ask('GET', '/v1/mcp/servers/locked/health');
+        expect(body).toMatchObject({
+          status: 'MCP_SERVER_HEALTH_STATUS_UNHEALTHY',
+          error: 'The server refuses the credentials (401).',
+        });
+        await ask('DELETE', '/v1/mcp/servers/locked');
+        await server.stop();
+      },
+    );
 
     test('a redirect to another origin is not followed', async () => {
       const thief = await startMcpServer();
@@ -539,7 +544,7 @@ test('two tenants never see, call, change or remove each other’s servers, and 
     expect((await sam('GET', '/api/interop/mcp/tools')).body.tools).toEqual({} as never);
     const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
     const names = (answer: Answer) =>
-      (answer.body.result?.tools as { name: string }[]).map(({ name }) => name);
+      ((answer.body.result?.tools ?? []) as { name: string }[]).map(({ name }) => name);
     expect(names(await sam('POST', '/mcp', list))).toContain('svc_echo');
     expect(names(await ada('POST', '/mcp', list))).not.toContain('svc_echo');
   } finally {

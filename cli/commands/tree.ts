@@ -388,6 +388,67 @@ export const tree: Branch = {
         },
       },
     },
+    agent: {
+      summary: 'Make and change agents: their models, instructions, tools and approvals',
+      aliases: ['agents'],
+      commands: {
+        list: { summary: 'List the agents', load: async () => (await import('./agent/list.ts')).list },
+        create: {
+          summary: 'Make an agent and print its id',
+          load: async () => (await import('./agent/create.ts')).create,
+        },
+        get: { summary: 'Show an agent', load: async () => (await import('./agent/get.ts')).get },
+        edit: {
+          summary: 'Change an agent, by options or in an editor',
+          aliases: ['update'],
+          load: async () => (await import('./agent/edit.ts')).edit,
+        },
+        rm: { summary: 'Remove agents', load: async () => (await import('./agent/remove.ts')).remove },
+        versions: {
+          summary: 'Show how an agent was changed',
+          load: async () => (await import('./agent/versions.ts')).versions,
+        },
+        restore: {
+          summary: 'Make an agent what it was',
+          load: async () => (await import('./agent/restore.ts')).restore,
+        },
+        export: {
+          summary: 'Print an agent for opencode',
+          load: async () => (await import('./agent/export.ts')).exportAgent,
+        },
+        import: {
+          summary: 'Make an agent out of one of opencode',
+          load: async () => (await import('./agent/import.ts')).importAgent,
+        },
+        memory: {
+          summary: 'See and change what agents remember',
+          aliases: ['memories'],
+          commands: {
+            list: {
+              summary: 'List what an agent remembers',
+              load: async () => (await import('./agent-memory/list.ts')).list,
+            },
+            add: {
+              summary: 'Give an agent a memory and print its id',
+              load: async () => (await import('./agent-memory/add.ts')).add,
+            },
+            edit: {
+              summary: 'Change a memory',
+              aliases: ['update'],
+              load: async () => (await import('./agent-memory/edit.ts')).edit,
+            },
+            retire: {
+              summary: 'Take memories out of use and keep their record',
+              load: async () => (await import('./agent-memory/retire.ts')).retire,
+            },
+            rm: {
+              summary: 'Remove memories for good',
+              load: async () => (await import('./agent-memory/remove.ts')).remove,
+            },
+          },
+        },
+      },
+    },
     review: {
       summary: 'See and decide the calls of agents that wait for leave',
       aliases: ['reviews', 'approval', 'approvals'],

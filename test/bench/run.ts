@@ -6,7 +6,7 @@ import { ensurePrograms } from '../support/debian-packages.ts';
  * Runs the benchmarks on the compiled program, or those that are named: `bun run bench sandbox startup`. Each prints
  * tables with ratios and goals. A goal that is missed is no failure; a benchmark that breaks is. Sizes come from the
  * environment: BENCH_ROUNDS, BENCH_CROWD, BENCH_CHANGE_MB, BENCH_WATCHED, BENCH_WATCH_SECONDS, BENCH_CALLS, BENCH_CRONS, BENCH_EVENTS, BENCH_EDGE_ROUNDS, BENCH_EDGE_MS, BENCH_IDLE_MS, BENCH_SSH_MB,
- * BENCH_STORE_MB, BENCH_RECORDS, BENCH_CHUNKS, BENCH_OBSERVED, BENCH_TURN_MS, BENCH_REQUESTS, BENCH_STREAMS.
+ * BENCH_STORE_MB, BENCH_RECORDS, BENCH_CHUNKS, BENCH_MEMORIES, BENCH_REVIEWS, BENCH_OBSERVED, BENCH_TURN_MS, BENCH_REQUESTS, BENCH_STREAMS.
  */
 const BENCHMARKS = [
   'startup',
@@ -31,6 +31,8 @@ const BENCHMARKS = [
   'cache',
   'dialects',
   'memory',
+  'memories',
+  'reviews',
   'preview',
   'network',
   'driver-namespace',

@@ -1,13 +1,16 @@
+import { fail } from '../../../src/errors/app-error.ts';
 import type { App, Module } from '../../app.ts';
 import type { FunctionsFace } from '../functions/index.ts';
 import type { Converse, Embed } from '../gateway/index.ts';
 import type { McpTools } from '../mcp/index.ts';
 import type { MemoryModule } from '../memory/index.ts';
-import type { OwnSandboxes } from '../sandbox/index.ts';
+import type { WorkSandboxes } from '../sandbox/index.ts';
 import { createDefinitionsRoom } from './definitions/index.ts';
 import { createMemoriesRoom, memoryPrompt } from './memories/index.ts';
 import { createReviewsRoom, policy } from './reviews/index.ts';
 import { createSessionsRoom } from './sessions/index.ts';
+import { SessionStore } from './sessions/store.ts';
+import { createToolsRoom } from './tools/index.ts';
 import { askUserTools } from './tools/others/ask-user.ts';
 import { functionTools } from './tools/others/functions.ts';
 import { mcpTools } from './tools/others/mcp.ts';
@@ -21,7 +24,9 @@ export interface AgentsOptions {
   readonly contextWindow: (model: string) => number | undefined;
   /** The model that makes vectors of a tenant's memories; undefined: they are found by their words alone. */
   readonly embeddingModel: (tenant: string) => string | undefined;
-  readonly sandboxes: OwnSandboxes;
+  /** Whether a tenant may use agents. */
+  readonly isOn: (tenant: string) => boolean;
+  readonly sandboxes: WorkSandboxes;
   readonly functions: Pick<FunctionsFace, 'find' | 'invoke'>;
   readonly mcp: McpTools;
   readonly documents: Pick<MemoryModule['documents'], 'query'>;
@@ -33,6 +38,11 @@ export function createAgentsModule(app: App, options: AgentsOptions): Module {
   const { agents } = definitions;
   const reviews = createReviewsRoom(app);
   const memories = createMemoriesRoom(app, { ...options, agents });
+  const store = new SessionStore(app.db);
+  const tools = createToolsRoom(app, {
+    sandboxes: options.sandboxes,
+    hasSession: (tenant, id) => store.find(tenant, id) !== undefined,
+  });
   const sessions = createSessionsRoom(app, {
     ...options,
     agents,
@@ -40,8 +50,13 @@ export function createAgentsModule(app: App, options: AgentsOptions): Module {
     policy,
     memories: memories.memories,
     memoryPrompt,
-    cap: (_context, output) => output,
+    clear: (tenant, agent, sessionId) => tools.endSession(tenant, agent, sessionId),
+    allow(tenant) {
+      if (!options.isOn(tenant)) throw fail('feature_off', { name: 'enableAgents', what: 'agents' });
+    },
+    cap: (context, output) => tools.cap(context, output),
     sources: [
+      ...tools.sources,
       askUserTools,
       memories.tools,
       platformTools(definitions.service),
@@ -51,7 +66,13 @@ export function createAgentsModule(app: App, options: AgentsOptions): Module {
   });
   return {
     name: 'agents',
-    routes: [...definitions.routes, ...reviews.routes, ...memories.routes, ...sessions.routes],
+    routes: [
+      ...definitions.routes,
+      ...reviews.routes,
+      ...memories.routes,
+      ...tools.routes,
+      ...sessions.routes,
+    ],
     async start() {
       memories.start();
       sessions.start();

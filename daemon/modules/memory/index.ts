@@ -23,6 +23,7 @@ export type { FoundChunk } from './documents/service.ts';
 export { CodeCache, type VectorSource } from './recall/code-cache.ts';
 export type { StoredVector } from './recall/codes.ts';
 export { fuseWithScores } from './recall/fuse.ts';
+export type { Ranked } from './recall/nearest.ts';
 export { nearnessTo } from './recall/similarity.ts';
 export { bytesOf, floats } from './recall/vector-bytes.ts';
 export { nearestByCodes } from './recall/vector-search.ts';

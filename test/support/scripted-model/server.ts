@@ -1,7 +1,7 @@
 import { brokenAfterAll } from '../fake-provider.ts';
 import { Books, type Decision, type ModelRequest } from './books.ts';
 import { Violation } from './conversation.ts';
-import { summaryOf } from './summary.ts';
+import { sideAnswer } from './side-answers.ts';
 import { answerEvents, tokensOf, type WireAnswer, wholeAnswer } from './wire.ts';
 
 const books = new Books();
@@ -41,9 +41,9 @@ async function complete(request: ModelRequest, signal: AbortSignal): Promise<Res
   const misbehaviour = await misbehave(request, signal);
   if (misbehaviour) return misbehaviour;
   const promptTokens = tokensOf(JSON.stringify(request.messages));
-  const summary = summaryOf(request);
-  if (summary !== undefined)
-    return given(request, { model: request.model, text: summary, calls: [], promptTokens }, signal);
+  const aside = sideAnswer(request);
+  if (aside !== undefined)
+    return given(request, { model: request.model, text: aside, calls: [], promptTokens }, signal);
   try {
     const decision = books.decide(request);
     signal.addEventListener('abort', () => books.leave(decision.root));

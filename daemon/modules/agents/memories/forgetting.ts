@@ -1,6 +1,6 @@
 import type { App } from '../../../app.ts';
 import type { CodeCache } from '../../memory/index.ts';
-import type { Remembering } from './remembering.ts';
+import type { Placing } from './placing.ts';
 import type { MemoryStore } from './store.ts';
 import type { VectorStore } from './vector-store.ts';
 
@@ -9,7 +9,7 @@ export interface ForgettingParts {
   readonly memories: MemoryStore;
   readonly vectorStore: VectorStore;
   readonly cache: CodeCache;
-  readonly remembering: Remembering;
+  readonly placing: Placing;
 }
 
 const JOB = 'agent_memories.forget';
@@ -30,13 +30,13 @@ export class Forgetting {
   }
 
   private async forget(tenant: string, agentId: string): Promise<void> {
-    const { memories, remembering, vectorStore, cache } = this.parts;
+    const { memories, placing, vectorStore, cache } = this.parts;
     const shelf = memories.findShelf(tenant, { scope: 'agent', owner: agentId });
     if (shelf === undefined) return;
     for (let left = A_STEP; left === A_STEP; await Bun.sleep(1))
       left = this.app.db.transaction(() => {
         const rows = memories.ofShelf(tenant, shelf, A_STEP);
-        for (const row of rows) remembering.remove(tenant, row);
+        for (const row of rows) placing.remove(tenant, row);
         return rows.length;
       });
     const spaces = this.app.db.transaction(() => vectorStore.dropSpaces(shelf));

@@ -11,6 +11,7 @@ import { Forgetting } from './forgetting.ts';
 import { Learning } from './learning/learning.ts';
 import { LessonStore } from './learning/lesson-store.ts';
 import { LIMITS } from './limits.ts';
+import { Placing } from './placing.ts';
 import { Recall } from './recall.ts';
 import { RecallStore } from './recall-store.ts';
 import { Remembering } from './remembering.ts';
@@ -56,15 +57,16 @@ export function createMemoriesRoom(app: App, needs: MemoriesNeeds): MemoriesRoom
   const accesses = new Accesses(app, memories);
   const store = new RecallStore(app.db);
   const recall = new Recall({ memories, store, vectorStore, cache, vectors, accesses });
-  const remembering = new Remembering(app, { memories, vectorStore, vectors, recall });
+  const placing = new Placing(app, { memories, vectorStore });
+  const remembering = new Remembering(app, { memories, vectors, recall, placing });
   const lessons = new LessonStore(app.db);
   const learning = new Learning(app, { ...needs, lessons, memories, remembering });
-  const forgetting = new Forgetting(app, { memories, vectorStore, cache, remembering });
-  const service = new MemoryService(app, { ...needs, memories, vectorStore, vectors, remembering });
+  const forgetting = new Forgetting(app, { memories, vectorStore, cache, placing });
+  const service = new MemoryService(app, { ...needs, memories, vectorStore, vectors, remembering, placing });
   const face: AgentMemories = {
     recall: (caller, agent, wish) => recall.find(caller, reachOf(caller, agent), wish),
     remember: async (caller, agent, memory, signal) =>
-      recalled(await remembering.keepOne(caller, agent.id, memory, signal)),
+      recalled(await remembering.keepOne({ caller, agentId: agent.id, signal }, memory)),
     learn: (caller, agent, turn) => learning.note(caller, agent, turn),
   };
   return {
@@ -73,7 +75,7 @@ export function createMemoriesRoom(app: App, needs: MemoriesNeeds): MemoriesRoom
     tools: memoryTools({
       recall: face.recall,
       rememberOnce: async (caller, agent, callId, memory, signal) =>
-        recalled(await remembering.keepOnce(caller, agent.id, callId, memory, signal)),
+        recalled(await remembering.keepOnce({ caller, agentId: agent.id, signal }, callId, memory)),
       documents: needs.documents,
     }),
     forgetAgent: (tenant, agentId) => forgetting.note(tenant, agentId),

@@ -19,7 +19,12 @@ const add = async (
   );
   return answer.memory;
 };
-const list = async (scene: MemoriesScene, query: Record<string, unknown> = {}, agentId = 'agt_1', caller = person()) =>
+const list = async (
+  scene: MemoriesScene,
+  query: Record<string, unknown> = {},
+  agentId = 'agt_1',
+  caller = person(),
+) =>
   (await scene.call('ListAgentMemories', { params: { agentId }, query }, caller)) as {
     memories: Entry[];
     total: number;

@@ -5,6 +5,7 @@ import {
   fuseWithScores,
   nearestByCodes,
   nearnessTo,
+  type Ranked,
   WordSearch,
 } from '../../memory/index.ts';
 import type { Accesses } from './accesses.ts';
@@ -34,7 +35,7 @@ export interface Near {
 
 const QUESTION_MS = 3 * SECOND_MS;
 /** Of each kind of recall, this many go into the fusion; more for a large topK. */
-const FUSED = 64;
+const FUSED = 32;
 /** Codes are about right: this many times more are measured exactly. */
 const MARGIN = 2;
 /** What is farther away has nothing to do with the question. */
@@ -81,12 +82,13 @@ export class Recall {
   ): Promise<Near[]> {
     const { vectorStore } = this.parts;
     const spaces = vectorStore.spaces(shelves, asked);
-    const found = [];
-    for (const space of spaces) found.push(...(await this.nearIn(space, asked.vector, most, allowed)));
+    const ranked: Ranked[] = [];
+    for (const space of spaces) ranked.push(...(await this.ranked(space, asked.vector, most, allowed)));
+    const nearest = ranked.sort((a, b) => b.nearness - a.nearness).slice(0, most * MARGIN);
     const nearness = nearnessTo('cosine', asked.vector);
     const stored = vectorStore.vectorsOf(
       spaces.map(({ seq }) => seq),
-      found,
+      nearest.map(({ document }) => document),
     );
     return [...stored]
       .map(([memory, vector]) => ({ memory, cosine: nearness(vector) }))
@@ -94,16 +96,15 @@ export class Recall {
       .slice(0, most);
   }
 
-  private async nearIn(
+  private ranked(
     { seq, dimension, count }: Space,
     vector: Float32Array,
     most: number,
     allowed: ReadonlySet<number> | undefined,
-  ): Promise<number[]> {
+  ): Promise<Ranked[]> {
     const coded = { seq, dimension, distance: 'cosine', chunkCount: count } as const;
     const admits = (memory: number) => allowed?.has(memory) ?? true;
-    const ranked = await nearestByCodes(this.parts.cache, coded, vector, most * MARGIN, admits);
-    return ranked.map(({ document }) => document);
+    return nearestByCodes(this.parts.cache, coded, vector, most * MARGIN, admits);
   }
 
   /** What was found as it is now, and instructions where there is room. */

@@ -8,7 +8,8 @@ import type { Caller } from '../../../http/route.ts';
 import type { Agent, Agents } from '../definitions/agent.ts';
 import { checkConfidence, checkContent, checkFactKey } from './checks.ts';
 import { digestOf } from './likeness.ts';
-import type { Dropped, Remembering } from './remembering.ts';
+import type { Dropped, Placing } from './placing.ts';
+import type { Keeping, Remembering } from './remembering.ts';
 import { userOf } from './shelves.ts';
 import type { MemoryChange, MemoryStore } from './store.ts';
 import type { MemoryRow } from './tables.ts';
@@ -26,6 +27,7 @@ export interface MemoryParts {
   readonly vectorStore: VectorStore;
   readonly vectors: Vectors;
   readonly remembering: Remembering;
+  readonly placing: Placing;
 }
 
 const VECTOR_MS = 10 * SECOND_MS;
@@ -59,11 +61,12 @@ export class MemoryService {
     const { memoryType: type = 'fact', content = '', factKey, confidence, scope = 'agent' } = wanted;
     const { id } = this.agent(caller, agent);
     const memory = { type, content, factKey, confidence, scope, source: 'user_explicit' } as const;
-    return this.parts.remembering.keepOne(caller, id, memory, signal, (write) => {
+    const mark: Keeping['mark'] = (write) => {
       const rows = write();
       for (const { id: target } of rows) this.record(caller, 'agent_memory.create', target);
       return rows;
-    });
+    };
+    return this.parts.remembering.keepOne({ caller, agentId: id, signal, mark }, memory);
   }
 
   /**
@@ -114,7 +117,7 @@ export class MemoryService {
     const dropped = this.app.db.transaction(() => {
       const row = this.get(caller, id);
       this.record(caller, 'agent_memory.delete', id);
-      return this.parts.remembering.remove(caller.tenant, row);
+      return this.parts.placing.remove(caller.tenant, row);
     });
     this.parts.vectors.forget(...dropped);
   }

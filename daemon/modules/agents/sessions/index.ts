@@ -1,7 +1,7 @@
 import { HOUR_MS } from '../../../../src/kit/time.ts';
 import type { App } from '../../../app.ts';
 import type { Route } from '../../../http/route.ts';
-import type { Agents } from '../definitions/agent.ts';
+import type { Agent, Agents } from '../definitions/agent.ts';
 import { EventLog } from '../events/log.ts';
 import { EventStore } from '../events/store.ts';
 import { spawnRoutes } from '../spawn/routes.ts';
@@ -15,11 +15,16 @@ import { sessionRoutes } from './routes.ts';
 import { SessionService } from './service.ts';
 import { SessionStore } from './store.ts';
 import { Streaming } from './streaming.ts';
+import type { SessionRow } from './tables.ts';
 import { TurnService } from './turn-service.ts';
 
 /** What sessions take from the other rooms. */
 export type SessionsNeeds = Omit<TurnParts, 'app' | 'log' | 'sessions' | 'store'> & {
   readonly agents: Agents;
+  /** Clears what a session has had that is over. */
+  readonly clear: (tenant: string, agent: Agent, sessionId: string) => Promise<void>;
+  /** Errors: feature_off when a tenant has switched agents off. */
+  readonly allow: (tenant: string) => void;
 };
 
 /** Sessions, their turns and the trees of agents. */
@@ -38,6 +43,10 @@ export function createSessionsRoom(app: App, needs: SessionsNeeds): SessionsRoom
   const sessions = new SessionStore(app.db);
   const store = new TurnStore(app.db);
   const log = new EventLog(app.db, new EventStore(app.db), app.clock);
+  const ended = ({ tenant, agent, id }: SessionRow) =>
+    void needs
+      .clear(tenant, agent, id)
+      .catch((error) => app.log.warn('what a session has left could not be cleared', { session: id, error }));
   const spawns = new SpawnService({
     app,
     agents,
@@ -45,6 +54,7 @@ export function createSessionsRoom(app: App, needs: SessionsNeeds): SessionsRoom
     sessions,
     store: new SpawnStore(app.db),
     turns: () => turns,
+    ended,
   });
   const sources = [...needs.sources, spawnTools(spawns)];
   const runner = new TurnRunner({ ...needs, app, log, sessions, store, sources }, (tenant, sessionId) => {
@@ -58,6 +68,8 @@ export function createSessionsRoom(app: App, needs: SessionsNeeds): SessionsRoom
     turns: store,
     reviews,
     runner,
+    ended,
+    allow: needs.allow,
     endBelow: (tenant, sessionId, why) => spawns.endBelow(tenant, sessionId, why),
   });
   const service = new SessionService(app, agents, sessions, turns);

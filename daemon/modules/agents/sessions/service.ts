@@ -30,6 +30,7 @@ export class SessionService {
 
   /** Opens a session of an agent, which keeps the agent as it is now. Errors: not_found, failed_precondition, resource_exhausted. */
   create(caller: Caller, { agentId, metadata }: OpenSession): SessionRow {
+    this.turns.allow(caller.tenant);
     if (agentId === '') throw invalid({ field: 'agentId', description: 'is required' });
     if (JSON.stringify(metadata).length > MOST_METADATA)
       throw invalid({ field: 'metadata', description: `is more than ${MOST_METADATA / 1024} KiB` });

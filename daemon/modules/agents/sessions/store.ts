@@ -36,18 +36,36 @@ export type ListedSession = Omit<SessionRow, 'agent'>;
 
 const { agent: _snapshot, ...listed } = getTableColumns(agentSessions);
 
+const TENANT = sql.placeholder('tenant');
+const ID = sql.placeholder('id');
 const UNDER_WAY: TurnState[] = ['running', 'waiting'];
 
 /** Reads and writes sessions, their turns and what is said between steps. */
 export class SessionStore {
-  constructor(private readonly db: Database) {}
+  private readonly one;
+  private readonly oneTurn;
+  private readonly underWay;
+  private readonly inLine;
+  private readonly said;
+
+  constructor(private readonly db: Database) {
+    const mine = and(eq(agentSessions.tenant, TENANT), eq(agentSessions.id, ID));
+    const ofSession = and(eq(agentTurns.tenant, TENANT), eq(agentTurns.sessionId, ID));
+    const isUnderWay = inArray(agentTurns.status, UNDER_WAY);
+    this.one = db.sql.select().from(agentSessions).where(mine).prepare();
+    this.oneTurn = this.turnsWhere(and(ofSession, eq(agentTurns.number, sql.placeholder('number'))));
+    this.underWay = this.turnsWhere(and(ofSession, isUnderWay));
+    this.inLine = this.turnsWhere(and(ofSession, eq(agentTurns.status, 'queued')));
+    const saidTo = eq(agentSteers.sessionId, ID);
+    this.said = db.sql.select({ total: count() }).from(agentSteers).where(saidTo).prepare();
+  }
 
   insert(row: SessionRow): void {
     this.db.sql.insert(agentSessions).values(row).run();
   }
 
   find(tenant: string, id: string): SessionRow | undefined {
-    return this.db.sql.select().from(agentSessions).where(mine(tenant, id)).get();
+    return this.one.get({ tenant, id });
   }
 
   /** A page, newest first, and how many there are of that kind. */
@@ -126,11 +144,7 @@ export class SessionStore {
   }
 
   turn(tenant: string, sessionId: string, number: number): TurnRow | undefined {
-    return this.db.sql
-      .select()
-      .from(agentTurns)
-      .where(and(ofSession(tenant, sessionId), eq(agentTurns.number, number)))
-      .get();
+    return this.oneTurn.get({ tenant, id: sessionId, number });
   }
 
   /** The turns of a session, in their order. */
@@ -145,16 +159,12 @@ export class SessionStore {
 
   /** The turn that is under way. */
   current(tenant: string, sessionId: string): TurnRow | undefined {
-    return this.db.sql
-      .select()
-      .from(agentTurns)
-      .where(and(ofSession(tenant, sessionId), inArray(agentTurns.status, UNDER_WAY)))
-      .get();
+    return this.underWay.get({ tenant, id: sessionId });
   }
 
   /** The turns that wait for others to end, in their order. */
   queued(tenant: string, sessionId: string): TurnRow[] {
-    return this.turns(tenant, sessionId).filter(({ status }) => status === 'queued');
+    return this.inLine.all({ tenant, id: sessionId });
   }
 
   /** Turns of every tenant that are not over. For the start of the daemon. */
@@ -187,8 +197,7 @@ export class SessionStore {
   }
 
   countSteers(sessionId: string): number {
-    const where = eq(agentSteers.sessionId, sessionId);
-    return this.db.sql.select({ total: count() }).from(agentSteers).where(where).get()?.total ?? 0;
+    return this.said.get({ id: sessionId })?.total ?? 0;
   }
 
   /** Takes what was said since the last step, in its order. */
@@ -199,6 +208,10 @@ export class SessionStore {
       .returning()
       .all();
     return rows.toSorted((a, b) => a.id - b.id);
+  }
+
+  private turnsWhere(where: SQL | undefined) {
+    return this.db.sql.select().from(agentTurns).where(where).orderBy(asc(agentTurns.number)).prepare();
   }
 
   private countWhere(where: SQL | undefined): number {

@@ -25,6 +25,10 @@ export interface TurnServiceParts {
   readonly turns: TurnStore;
   readonly reviews: Reviews;
   readonly runner: TurnRunner;
+  /** Told of a session that is over for good, after its commit. */
+  readonly ended: (session: SessionRow) => void;
+  /** Errors: feature_off when a tenant has switched agents off. */
+  readonly allow: (tenant: string) => void;
   /** Ends the sub-agents of a session. In the caller's commit. */
   readonly endBelow: (tenant: string, sessionId: string, why: string) => void;
 }
@@ -46,6 +50,7 @@ export class TurnService {
    * up); busy (code 10) when one is under way and `queue` is not set; resource_exhausted.
    */
   begin(caller: Caller, session: SessionRow, wish: NewTurn): Begun {
+    this.parts.allow(session.tenant);
     checkInput(wish.userInput);
     refuseOver(session);
     const { log, sessions } = this.parts;
@@ -67,6 +72,11 @@ export class TurnService {
     });
     this.parts.runner.wake(session.tenant, session.id);
     return { turn, after };
+  }
+
+  /** Errors: feature_off when a tenant has switched agents off. */
+  allow(tenant: string): void {
+    this.parts.allow(tenant);
   }
 
   /** Begins the next turn that waits, when none is under way. */
@@ -118,6 +128,7 @@ export class TurnService {
       sessions.change(session.tenant, session.id, { status: 'completed', updatedAt: now, completedAt: now });
       log.append(session.id, session.turnCount, { type: 'session.end', finishReason: 'completed' });
     });
+    this.parts.ended(session);
   }
 
   /** Ends a session and everything that it does: its turns, its calls, its reviews and its sub-agents. */
@@ -131,6 +142,7 @@ export class TurnService {
       this.parts.endBelow(session.tenant, session.id, why);
     });
     this.parts.runner.cancel(session.id);
+    this.parts.ended(session);
   }
 
   /** Ends what a session does, and leaves it open for the next turn. Errors: failed_precondition when it does nothing. */
@@ -150,7 +162,9 @@ export class TurnService {
   private start(session: SessionRow, turn: TurnRow): void {
     const { log, sessions, turns, app } = this.parts;
     const message = { role: 'user' as const, content: turn.userInput };
-    sessions.changeTurn(turn, ['queued'], { status: 'running' });
+    // What the model has counted last corrects the guesses of this turn, too.
+    const { contextTokens = 0 } = sessions.turn(session.tenant, session.id, turn.number - 1) ?? {};
+    sessions.changeTurn(turn, ['queued'], { status: 'running', contextTokens });
     sessions.change(session.tenant, session.id, { status: 'running', updatedAt: app.clock.now() });
     turns.addMessages(session.id, turn.number, [{ message, tokens: estimateMessage(message) }]);
     if (turn.number === 1) log.append(session.id, turn.number, { type: 'session.start' });

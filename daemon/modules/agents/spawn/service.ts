@@ -1,7 +1,7 @@
 import { fail } from '../../../../src/errors/app-error.ts';
 import { newId } from '../../../../src/kit/id.ts';
 import type { App } from '../../../app.ts';
-import type { Agent, Agents } from '../definitions/agent.ts';
+import type { Agent, Agents, SpawnSettings } from '../definitions/agent.ts';
 import { followEvents } from '../events/follow.ts';
 import type { EventLog } from '../events/log.ts';
 import { newSession, newTurn } from '../sessions/new-session.ts';
@@ -23,6 +23,8 @@ export interface SpawnParts {
   readonly sessions: SessionStore;
   readonly store: SpawnStore;
   readonly turns: () => TurnService;
+  /** Told of a session that is over for good, after its commit. */
+  readonly ended: (session: SessionRow) => void;
 }
 
 /** Starts sub-agents: sessions below sessions, within the bounds of their tree. */
@@ -42,7 +44,11 @@ export class SpawnService {
     const node = log.commit(() => {
       const parent = this.nodeOf(tenant, context.sessionId);
       this.refuseBeyond(context.agent, parent);
-      return this.insert(context, agent, parent, task, isJob);
+      const node = this.insert(context, agent, parent, task, isJob);
+      const { id: nodeId, treeId, sessionId } = node;
+      const shown = { agent: reference, task, nodeId, treeId, sessionId };
+      context.tell({ type: 'spawn.start', toolArgs: JSON.stringify(shown) });
+      return node;
     });
     this.parts.turns().startNext(tenant, node.sessionId);
     return node;
@@ -128,15 +134,16 @@ export class SpawnService {
   private close(node: SpawnRow): void {
     const { sessions, log, app } = this.parts;
     const { tenant, sessionId } = node;
+    const session = sessions.find(tenant, sessionId);
+    const turn = sessions.turn(tenant, sessionId, 1);
+    if (!session || !turn || !isOver(turn.status) || isClosed(session)) return;
     log.commit(() => {
-      const session = sessions.find(tenant, sessionId);
-      const turn = sessions.turn(tenant, sessionId, 1);
-      if (!session || !turn || !isOver(turn.status) || isClosed(session)) return;
       const completedAt = app.clock.now();
       sessions.change(tenant, sessionId, { status: 'completed', updatedAt: completedAt, completedAt });
       log.append(sessionId, 1, { type: 'session.end', finishReason: 'completed' });
       if (node.isJob) this.report(node, session.agent.name, turn.error ?? turn.output);
     });
+    this.parts.ended(session);
   }
 
   /** The result of a job joins its parent's next step. */
@@ -179,9 +186,18 @@ export class SpawnService {
     return root;
   }
 
-  private refuseBeyond({ config }: Agent, { tenant, treeId, depth }: SpawnRow): void {
-    const { maxDepth, maxNodes, maxTokens } = config.spawn;
-    const { nodes, tokens } = this.parts.store.taken(tenant, treeId);
+  /** A tree keeps to the bounds of the agent at its root, whatever the agents below it may by themselves. */
+  private refuseBeyond(agent: Agent, { tenant, treeId, depth }: SpawnRow): void {
+    const { store, sessions } = this.parts;
+    const root = sessions.find(tenant, store.root(tenant, treeId)?.sessionId ?? '')?.agent ?? agent;
+    for (const { config } of [root, agent]) this.refuseMore(config.spawn, depth, store.taken(tenant, treeId));
+  }
+
+  private refuseMore(
+    { maxDepth, maxNodes, maxTokens }: SpawnSettings,
+    depth: number,
+    { nodes, tokens }: ReturnType<SpawnStore['taken']>,
+  ): void {
     const refuse = (message: string) => fail('failed_precondition', { message });
     if (depth >= maxDepth) throw refuse(`Agents may be started ${maxDepth} levels deep, no deeper.`);
     if (nodes >= maxNodes) throw refuse(`This tree has had its ${maxNodes} sub-agents.`);

@@ -1,4 +1,4 @@
-import { and, asc, count, eq, isNotNull, notInArray, type SQL, sum } from 'drizzle-orm';
+import { and, asc, count, eq, isNotNull, isNull, notInArray, type SQL, sum } from 'drizzle-orm';
 import type { Database } from '../../../db/open.ts';
 import { agentSessions, agentTurns, type SessionRow } from '../sessions/tables.ts';
 import { agentSpawns, type SpawnRow } from './tables.ts';
@@ -42,6 +42,13 @@ export class SpawnStore {
 
   ofCall(tenant: string, callId: string): SpawnRow | undefined {
     return this.one(and(eq(agentSpawns.tenant, tenant), eq(agentSpawns.callId, callId)));
+  }
+
+  /** The session that people began, with which a tree began. */
+  root(tenant: string, treeId: string): SpawnRow | undefined {
+    return this.one(
+      and(eq(agentSpawns.tenant, tenant), eq(agentSpawns.treeId, treeId), isNull(agentSpawns.parentId)),
+    );
   }
 
   /** A node with its session. */

@@ -89,10 +89,7 @@ function checkJob(spawns: SpawnService): Tool {
 
 function started(spawns: SpawnService, args: JsonObject, context: ToolContext, isJob: boolean): SpawnRow {
   const [agent, task] = [String(args.agent), String(args.task)];
-  const node = spawns.start(context, agent, task, isJob);
-  const shown = { agent, task, nodeId: node.id, treeId: node.treeId, sessionId: node.sessionId };
-  context.tell({ type: 'spawn.start', toolArgs: JSON.stringify(shown) });
-  return node;
+  return spawns.start(context, agent, task, isJob);
 }
 
 async function waitFor(spawns: SpawnService, node: SpawnRow, context: ToolContext) {

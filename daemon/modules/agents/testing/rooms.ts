@@ -86,6 +86,8 @@ export function openRooms(
       learn: () => undefined,
     },
     memoryPrompt: () => '',
+    clear: async () => undefined,
+    allow: () => undefined,
   });
   room.start();
   reviews.start();

@@ -21,8 +21,6 @@ export interface ToolsRoom {
   readonly routes: readonly Route[];
   /** A result as a model is given it; of one that is too long the whole becomes an artifact of the session. */
   cap(context: Pick<ToolContext, 'caller' | 'sessionId' | 'callId'>, output: string): string;
-  /** Forgets the artifacts of a session that is deleted. */
-  forgetSession(tenant: string, sessionId: string): void;
   /** Ends the sandbox of a session of an ephemeral agent, which would else sleep and be deleted after a month. */
   readonly endSession: SessionSandboxes['endSession'];
 }
@@ -38,7 +36,6 @@ export function createToolsRoom(app: App, { sandboxes, hasSession }: ToolsNeeds)
     routes: artifactRoutes(artifacts, hasSession),
     cap: ({ caller: { tenant }, sessionId, callId }, output) =>
       capped(output, (whole) => artifacts.keepResult({ tenant, sessionId, callId }, whole)),
-    forgetSession: (tenant, sessionId) => artifacts.removeOfSession(tenant, sessionId),
     endSession: (tenant, agent, sessionId) => places.endSession(tenant, agent, sessionId),
   };
 }

@@ -44,6 +44,7 @@ export class TurnLoop {
 
   /** A call of the model that the end of the daemon has cut off is begun anew; those who watch hear so. */
   private closeCutAnswer(work: TurnWork): void {
+    if (!work.turn.isAsking) return;
     this.steps.checkpoint.step(work, ({ turn, tell }) => {
       if (!turn.isAsking) return undefined;
       tell({ type: 'llm.end', finishReason: 'interrupted' });

@@ -1,10 +1,36 @@
-import { and, asc, eq, inArray, max, type SQL } from 'drizzle-orm';
+import { and, asc, eq, inArray, max, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../../../db/open.ts';
 import { agentMessages, agentToolCalls, type CallRow, type CallState, type MessageRow } from './tables.ts';
 
 /** Reads and writes the conversation of sessions and the calls of their tools. */
 export class TurnStore {
-  constructor(private readonly db: Database) {}
+  private readonly talk;
+  private readonly ofAnswer;
+  private readonly last;
+
+  constructor(private readonly db: Database) {
+    const inSession = eq(agentMessages.sessionId, sql.placeholder('sessionId'));
+    const messages = db.sql.select().from(agentMessages).where(inSession);
+    this.talk = messages.orderBy(asc(agentMessages.seq)).prepare();
+    this.last = db.sql
+      .select({ seq: max(agentMessages.seq) })
+      .from(agentMessages)
+      .where(inSession)
+      .prepare();
+    this.ofAnswer = db.sql
+      .select()
+      .from(agentToolCalls)
+      .where(
+        and(
+          eq(agentToolCalls.tenant, sql.placeholder('tenant')),
+          eq(agentToolCalls.sessionId, sql.placeholder('sessionId')),
+          eq(agentToolCalls.turnNumber, sql.placeholder('turnNumber')),
+          eq(agentToolCalls.iteration, sql.placeholder('iteration')),
+        ),
+      )
+      .orderBy(asc(agentToolCalls.position))
+      .prepare();
+  }
 
   /** Adds messages at the end of a conversation. */
   addMessages(
@@ -21,12 +47,7 @@ export class TurnStore {
 
   /** What the model is told of, in its order. */
   conversation(sessionId: string): MessageRow[] {
-    return this.db.sql
-      .select()
-      .from(agentMessages)
-      .where(eq(agentMessages.sessionId, sessionId))
-      .orderBy(asc(agentMessages.seq))
-      .all();
+    return this.talk.all({ sessionId });
   }
 
   /** Takes messages out of a conversation, and puts a summary in the place of one of them, when there is one. */
@@ -68,12 +89,7 @@ export class TurnStore {
 
   /** The calls of one answer of the model, in their order. */
   callsOf(tenant: string, sessionId: string, turnNumber: number, iteration: number): CallRow[] {
-    return this.db.sql
-      .select()
-      .from(agentToolCalls)
-      .where(and(ofTurn(tenant, sessionId, turnNumber), eq(agentToolCalls.iteration, iteration)))
-      .orderBy(asc(agentToolCalls.position))
-      .all();
+    return this.ofAnswer.all({ tenant, sessionId, turnNumber, iteration });
   }
 
   call(tenant: string, id: string): CallRow | undefined {
@@ -106,14 +122,7 @@ export class TurnStore {
   }
 
   private lastSeq(sessionId: string): number {
-    const where = eq(agentMessages.sessionId, sessionId);
-    return (
-      this.db.sql
-        .select({ seq: max(agentMessages.seq) })
-        .from(agentMessages)
-        .where(where)
-        .get()?.seq ?? 0
-    );
+    return this.last.get({ sessionId })?.seq ?? 0;
   }
 }
 

@@ -15,9 +15,9 @@ function innermost(error: unknown, depth = 0): AppError | undefined {
 /** The status with which a server has answered, when that was the failure. */
 export function statusOf(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined;
-  const { status, data } = error as Partial<SdkHttpError>;
-  const found = status ?? (data as { status?: unknown } | undefined)?.status;
-  return typeof found === 'number' ? found : undefined;
+  const { status, data, code } = error as Partial<SdkHttpError>;
+  const found: unknown = status ?? (data as { status?: unknown } | undefined)?.status ?? code;
+  return typeof found === 'number' && found >= 400 && found <= 599 ? found : undefined;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { AppError } from '../../../../src/errors/app-error.ts';
 import { newSecret } from '../../../../src/kit/id.ts';
 import { DAY_MS, MINUTE_MS } from '../../../../src/kit/time.ts';
 import type { Caller } from '../../../http/route.ts';
@@ -62,8 +63,17 @@ async function remoteWay(target: Target, parts: WayParts): Promise<Way> {
     idleTimeoutMs: isOld ? DAY_MS : parts.callTimeoutMs() + MINUTE_MS,
     listens: isOld,
   });
-  if (isOld)
-    return { transport: new SSEClientTransport(new URL(url), { fetch }), isOld, end: async () => undefined };
+  if (isOld) {
+    // The library that reads such a stream tells of its failure without the reason.
+    let failure: Error | undefined;
+    const told = (...call: Parameters<typeof fetch>) =>
+      fetch(...call).catch((error: unknown) => {
+        failure = error instanceof AppError ? error : undefined;
+        throw error;
+      });
+    const transport = new SSEClientTransport(new URL(url), { fetch: told });
+    return { transport, isOld, end: async () => undefined, failure: () => failure };
+  }
   const transport = new StreamableHTTPClientTransport(new URL(url), { fetch });
   const goodbye = () => transport.terminateSession().catch(() => undefined);
   return { transport, isOld, end: () => Promise.race([goodbye(), Bun.sleep(GOODBYE_MS)]) };

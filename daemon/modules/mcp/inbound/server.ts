@@ -130,7 +130,7 @@ export class InboundServer {
       if (!mayUse(caller.role, tool)) throw fail('forbidden', { need: tool.access });
       const problems = this.schemaOf(tool).check(args, '');
       if (problems.length > 0) return failed(problems.map(words).join('\n'));
-      return { content: [textBlock(await tool.run(caller, args, signal, request))], isError: false };
+      return { content: [textBlock(await tool.run(caller, args, signal, request))] };
     } catch (error) {
       const known = asAppError(error);
       if (known !== error) this.parts.log.error('a tool at /mcp failed', { tool: tool.name, error });

@@ -58,6 +58,19 @@ test('the model gets what the user said and the keys that are known, and no memo
   expect(scene.asked[0]).not.toContain('A memory of before');
 });
 
+test('what was said later counts, whatever is learned first', async () => {
+  const scene = openMemories('words');
+  learn(scene, { ...TURN, turnNumber: 1 });
+  scene.clock.ms += 5;
+  const body = { content: 'The user lives in Braga.', factKey: 'user.home_city', scope: 'user' };
+  await scene.call('CreateAgentMemory', { params: { agentId: 'agt_1' }, body });
+  scene.answer = () => answer;
+  await over(scene);
+  const [late, valid] = await memories(scene);
+  expect(valid).toMatchObject({ content: 'The user lives in Braga.', isActive: true });
+  expect(late).toMatchObject({ isActive: false, supersededBy: valid?.id });
+});
+
 test('a turn is learned from once, however often it is asked for', async () => {
   const scene = openMemories(undefined);
   scene.answer = () => answer;

@@ -6,7 +6,7 @@ import type { ChatMessage, Converse } from '../../../gateway/index.ts';
 import type { Agent, Agents } from '../../definitions/agent.ts';
 import type { LearnedTurn, NewMemory } from '../face.ts';
 import { LIMITS } from '../limits.ts';
-import type { Remembering } from '../remembering.ts';
+import type { Keeping, Remembering } from '../remembering.ts';
 import { shelfOf, userOf } from '../shelves.ts';
 import type { MemoryStore } from '../store.ts';
 import type { LessonRow } from '../tables.ts';
@@ -86,9 +86,9 @@ export class Learning {
     }
     const facts = await this.factsIn(lesson);
     const memories = facts.map((fact) => memoryOf(fact, lesson));
-    await remembering.keep(lesson.caller, lesson.agentId, memories, this.ending.signal, (write) =>
-      lessons.end(tenant, key, 'learned') ? write() : [],
-    );
+    const { caller, agentId, createdAt: saidAt } = lesson;
+    const mark: Keeping['mark'] = (write) => (lessons.end(tenant, key, 'learned') ? write() : []);
+    await remembering.keep({ caller, agentId, saidAt, signal: this.ending.signal, mark }, memories);
   }
 
   private async factsIn({ tenant, agentId, caller, model, scope, input }: LessonRow): Promise<Fact[]> {

@@ -102,10 +102,6 @@ export class ArtifactService {
     }
   }
 
-  removeOfSession(tenant: string, sessionId: string): void {
-    this.store.removeOfSession(tenant, sessionId);
-  }
-
   /** Forgets what is old, in steps. */
   async prune(): Promise<void> {
     const before = this.clock.now() - ARTIFACT_LIMITS.keptMs;

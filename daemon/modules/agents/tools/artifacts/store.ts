@@ -79,10 +79,6 @@ export class ArtifactStore {
     this.db.sql.delete(agentArtifacts).where(mine(tenant, id)).run();
   }
 
-  removeOfSession(tenant: string, sessionId: string): void {
-    this.db.sql.delete(agentArtifacts).where(ofSession(tenant, sessionId)).run();
-  }
-
   /** Forgets those that a former process has not completed. For the start of the daemon. */
   removeIncomplete(): void {
     this.db.sql.delete(agentArtifacts).where(eq(agentArtifacts.complete, false)).run();

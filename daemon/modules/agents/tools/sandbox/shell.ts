@@ -6,21 +6,12 @@ import { declareTool } from '../declare.ts';
 import type { Tool } from '../tool.ts';
 import { type Plan, recoverCommand, runCommand, type SandboxParts } from './command.ts';
 import { pathIn } from './home.ts';
+import { LANGUAGES, type Language, scriptOf } from './script.ts';
 
 /** The longest time of a command that names none. */
 const DEFAULT_MS = 5 * MINUTE_MS;
 /** The most that it may be given, in seconds: as long as a turn. */
 const MOST_SECONDS = (30 * MINUTE_MS) / SECOND_MS;
-
-const LANGUAGES = ['python', 'javascript', 'typescript', 'bash'] as const;
-
-/** How a file of a language is run, and what its name ends in. */
-const RUNNERS: Readonly<Record<(typeof LANGUAGES)[number], readonly [end: string, words: string]>> = {
-  python: ['py', 'exec python3 -u "$SVC_SCRIPT"'],
-  javascript: ['js', 'exec node "$SVC_SCRIPT"'],
-  typescript: ['ts', 'exec node --experimental-strip-types --no-warnings "$SVC_SCRIPT"'],
-  bash: ['sh', 'exec "$(command -v bash || command -v sh)" "$SVC_SCRIPT"'],
-};
 
 const timeout = t.Optional(
   t.Integer({
@@ -60,11 +51,11 @@ function shell(parts: SandboxParts): Tool {
 }
 
 function execute(parts: SandboxParts): Tool {
-  type Args = { code: string; language: (typeof LANGUAGES)[number]; timeoutSeconds?: number };
+  type Args = { code: string; language: Language; timeoutSeconds?: number };
   const planOf =
     ({ code, language, timeoutSeconds }: Args): Plan =>
     (place, commandId) => {
-      const [end, command] = RUNNERS[language];
+      const { end, command, text } = scriptOf(language, code);
       const path = pathIn(place, `.svc-${commandId}.${end}`);
       return {
         command,
@@ -72,7 +63,7 @@ function execute(parts: SandboxParts): Tool {
         cwd: place.directory,
         env: { SVC_SCRIPT: path },
         timeoutMs: timeoutSeconds === undefined ? DEFAULT_MS : timeoutSeconds * SECOND_MS,
-        script: { path, text: code },
+        script: { path, text },
       };
     };
   return declareTool({
@@ -81,7 +72,7 @@ function execute(parts: SandboxParts): Tool {
       'Runs code in your sandbox, as a file in the working directory, and returns its exit code and output. Each call is a new process: print what you want to see; variables do not carry over, files do.',
     parameters: t.Object({
       code: t.String({ minLength: 1, maxLength: 1_000_000 }),
-      language: t.Unsafe<(typeof LANGUAGES)[number]>({ type: 'string', enum: [...LANGUAGES] }),
+      language: t.Unsafe<Language>({ type: 'string', enum: [...LANGUAGES] }),
       timeoutSeconds: timeout,
     }),
     run: (args, context) => runCommand(parts, context, planOf(args)),

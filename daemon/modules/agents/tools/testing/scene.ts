@@ -8,6 +8,7 @@ import { openDatabase } from '../../../../db/open.ts';
 import type { Caller } from '../../../../http/route.ts';
 import { Jobs } from '../../../../jobs/queue.ts';
 import { openTestApp } from '../../../../testing/app.ts';
+import { whyUnusable } from '../../../sandbox/drivers/namespace/probe.ts';
 import { createSandboxModule, selectDriver, type WorkSandboxes } from '../../../sandbox/index.ts';
 import type { Agent } from '../../definitions/agent.ts';
 import { createToolsRoom, type ToolsRoom } from '../index.ts';
@@ -95,6 +96,8 @@ export interface ToolScene {
   readonly room: ToolsRoom;
   tool(name: string): Tool;
   run(name: string, args: JsonObject, call?: ToolContext): Promise<ToolOutcome>;
+  /** Puts a sandbox to sleep. */
+  stop(sandboxId: string): Promise<void>;
   /** Ends this life; its sandboxes go on. */
   leave(): Promise<void>;
   /** Ends this life and removes everything. */
@@ -127,6 +130,10 @@ export async function openToolScene(options: SceneOptions = {}): Promise<ToolSce
   return {
     ...{ app, dataDir, instance, room, tool, leave },
     sandboxes: module.own,
+    async stop(sandboxId) {
+      await driver.stop(sandboxId);
+      db.raw.run("UPDATE sandboxes SET state = 'sleeping' WHERE id = ?", [sandboxId]);
+    },
     run: (name, args, call = testCall()) => tool(name).run(args, call),
     async close() {
       for (const { id } of await driver.list()) await driver.remove(id);
@@ -135,3 +142,22 @@ export async function openToolScene(options: SceneOptions = {}): Promise<ToolSce
     },
   };
 }
+
+/** The drivers that can be had here, and the flags that choose them. */
+export const sceneCases: ReadonlyArray<{ readonly name: string; readonly flags: SceneOptions['flags'] }> = [
+  ...(whyUnusable('t') === undefined
+    ? [{ name: 'namespace', flags: { 'sandbox.driver': 'namespace' } }]
+    : []),
+  ...(process.env.SVC_TEST_DOCKER_SOCKET
+    ? [
+        {
+          name: 'docker',
+          flags: {
+            'sandbox.driver': 'docker',
+            'sandbox.docker_socket': process.env.SVC_TEST_DOCKER_SOCKET,
+            'sandbox.docker_image': 'svc-test/debian:1',
+          },
+        },
+      ]
+    : []),
+];

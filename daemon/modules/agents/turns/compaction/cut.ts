@@ -1,4 +1,4 @@
-import { type Block, blocksOf, type HeldMessage, isSystem, tokensIn } from './blocks.ts';
+import { type Block, blocksOf, type HeldMessage, tokensIn } from './blocks.ts';
 
 /** Messages of the user that stay, with what belongs to them. */
 const KEPT_REQUESTS = 20;
@@ -14,36 +14,31 @@ export function cutOf(
   fillOf: (tokens: number) => number,
 ): readonly HeldMessage[] {
   const blocks = blocksOf(messages);
-  const always = tokensIn(messages.filter(isSystem));
+  const request = blocks.findLastIndex(({ kind }) => kind === 'user');
+  const places = new Set(placesOf(blocks, request));
+  let left = tokensIn(messages);
   let enough: number = ENOUGH.first;
-  for (const kept of candidates(blocks)) {
-    if (fillOf(always + tokensIn(kept)) < enough) return without(blocks, kept);
-    enough = ENOUGH.further;
+  const gone: Block[] = [];
+  for (const [at, block] of blocks.entries()) {
+    if (places.has(at)) {
+      if (fillOf(left) < enough) return messagesIn(gone);
+      enough = ENOUGH.further;
+    }
+    if (at === request || block.kind === 'summary' || block.isOpen) continue;
+    gone.push(block);
+    left -= block.tokens;
   }
-  return without(blocks, least(blocks));
+  // Nothing else helps: the summaries go as well.
+  return messagesIn(blocks.filter(({ isOpen }, at) => !isOpen && at !== request && at < blocks.length - 1));
 }
 
-/** What may be kept, from most to least. */
-function* candidates(blocks: readonly Block[]): Iterable<Block[]> {
-  const requests = [...blocks.keys()].filter((at) => blocks[at]?.kind === 'user');
-  const last = requests.at(-1) ?? -1;
-  for (const from of requests.slice(-KEPT_REQUESTS)) yield keepFrom(blocks, from, last);
-  for (let from = last + 2; from < blocks.length; from++) yield keepFrom(blocks, from, last);
+/** Where what is kept may begin: with each of the last requests, then with each answer inside the last one. */
+function placesOf(blocks: readonly Block[], request: number): number[] {
+  const all = [...blocks.keys()];
+  const requests = all.filter((at) => blocks[at]?.kind === 'user').slice(-KEPT_REQUESTS);
+  return [...requests, ...all.filter((at) => at > request + 1)];
 }
 
-function keepFrom(blocks: readonly Block[], from: number, request: number): Block[] {
-  return blocks.filter(
-    ({ kind, isOpen }, at) => at >= from || at === request || kind === 'summary' || isOpen,
-  );
-}
-
-/** The last request, the newest block, and what is open. */
-function least(blocks: readonly Block[]): Block[] {
-  const request = blocks.findLast(({ kind }) => kind === 'user');
-  return blocks.filter((block, at) => block === request || at === blocks.length - 1 || block.isOpen);
-}
-
-function without(blocks: readonly Block[], kept: readonly Block[]): HeldMessage[] {
-  const stays = new Set(kept);
-  return blocks.filter((block) => !stays.has(block)).flatMap(({ messages }) => messages);
+function messagesIn(blocks: readonly Block[]): HeldMessage[] {
+  return blocks.flatMap(({ messages }) => [...messages]);
 }

@@ -114,7 +114,10 @@ function follow(
  */
 async function awaitCode(dir: string, { keeper }: Kept, keeperGone?: Promise<unknown>): Promise<number> {
   const code = join(dir, 'code');
-  let gone = keeperGone;
+  let isGone = keeperGone === undefined;
+  const gone = keeperGone?.then(() => {
+    isGone = true;
+  });
   for (let pause = POLL_FIRST_MS; ; pause = Math.min(pause * 1.5, POLL_MOST_MS)) {
     const alive = isAlive(keeper);
     const text = readText(code);
@@ -124,7 +127,8 @@ async function awaitCode(dir: string, { keeper }: Kept, keeperGone?: Promise<unk
       return Number(text);
     }
     if (!alive) throw fail('unavailable', { message: 'How this command ended was not recorded.' });
-    await (gone ? Promise.race([Bun.sleep(pause), gone.then(() => (gone = undefined))]) : Bun.sleep(pause));
+    const nap = Bun.sleep(pause);
+    await (isGone ? nap : Promise.race([nap, gone]));
   }
 }
 
