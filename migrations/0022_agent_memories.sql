@@ -47,7 +47,8 @@ CREATE TABLE agent_memories (
 CREATE UNIQUE INDEX agent_memories_by_key ON agent_memories (shelf, fact_key) WHERE active = 1 AND fact_key <> '';
 CREATE INDEX agent_memories_by_text ON agent_memories (shelf, digest) WHERE active = 1;
 CREATE INDEX agent_memories_by_type ON agent_memories (shelf, type) WHERE active = 1;
-CREATE INDEX agent_memories_by_agent ON agent_memories (tenant, agent_id, seq);
+-- All that lists are filtered by, so that counting reads the index alone.
+CREATE INDEX agent_memories_by_agent ON agent_memories (tenant, agent_id, seq, scope, user_id, type, active);
 CREATE INDEX agent_memories_by_shelf ON agent_memories (shelf, seq);
 CREATE INDEX agent_memories_retired ON agent_memories (tenant, updated_at) WHERE active = 0;
 

@@ -25,6 +25,9 @@ CREATE TABLE agent_sessions (
 CREATE INDEX agent_sessions_of ON agent_sessions (tenant, created_at);
 CREATE INDEX agent_sessions_by_agent ON agent_sessions (tenant, agent_id, created_at);
 
+CREATE INDEX agent_sessions_open ON agent_sessions (tenant) WHERE status NOT IN ('completed', 'cancelled');
+CREATE INDEX agent_sessions_untouched ON agent_sessions (updated_at);
+
 CREATE TABLE agent_turns (
   id TEXT PRIMARY KEY,
   tenant TEXT NOT NULL,

@@ -1,5 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { readSettings } from '../daemon/db/settings.ts';
 import { AgentClient, callsOf, type Told } from './support/agent-client.ts';
 import { type Deed, deedsOf, diceOf, type Life, persist, Survivor } from './support/agent-survivor.ts';
 import { startDaemon, type TestDaemon } from './support/daemon.ts';
@@ -7,6 +9,7 @@ import { driverCases } from './support/drivers.ts';
 import { clientOf, run } from './support/scene.ts';
 import { type ScriptedModel, startScriptedModel } from './support/scripted-model/index.ts';
 import { NO_SANDBOXES } from './support/tenants/two-tenants.ts';
+import { leftOf, NOTHING } from './support/traces.ts';
 
 /** How often the daemon is killed, and how many sessions go on meanwhile. */
 const KILLS = Number(process.env.SVC_TEST_AGENT_KILLS ?? 6);
@@ -48,6 +51,7 @@ test('turns go on through kills of the daemon: each effect once, no approval and
     for (const life of lives) await world.checkReplay(life);
     expect(await world.violations()).toEqual([]);
     world.report(lives);
+    expect(await world.left()).toEqual(NOTHING);
   } finally {
     await world.end();
   }
@@ -180,11 +184,20 @@ class World {
     console.log(`killed at: ${JSON.stringify(this.kills)}`);
   }
 
+  /** What is left on the host when every sandbox is removed. */
+  async left(): Promise<typeof NOTHING> {
+    if (!driver) return NOTHING;
+    await this.agents().removeSandboxes();
+    await this.daemon.stop({ keep: true });
+    const { dataDir } = this.daemon;
+    return leftOf(driver.name, String(readSettings(join(dataDir, 'svc.db'))['instance.name']), dataDir);
+  }
+
   async end(): Promise<void> {
     this.isOver = true;
-    await this.daemon.stop({ keep: true }).catch(() => undefined);
-    rmSync(this.daemon.dataDir, { recursive: true, force: true });
+    await this.daemon.stop({ keep: true });
     await this.model.stop();
+    rmSync(this.daemon.dataDir, { recursive: true, force: true });
   }
 
   private agents(): AgentClient {

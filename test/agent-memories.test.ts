@@ -1,18 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
+import { AgentClient, script } from './support/agent-client.ts';
 import { startDaemon, svcCommand, type TestDaemon } from './support/daemon.ts';
 import { type FakeProvider, startFake } from './support/fake-provider.ts';
 import { MEMORY_MODEL_KEY } from './support/memory-model.ts';
 import { until } from './support/scene.ts';
+import { type ScriptedModel, startScriptedModel } from './support/scripted-model/index.ts';
 import { EMBEDDINGS_KEY } from './support/upstream-embeddings.ts';
 
 let models: FakeProvider;
+let scripted: ScriptedModel;
 let embeddings: FakeProvider;
 let daemon: TestDaemon;
 
 const env = () => ({
   SVC_PROVIDERS: JSON.stringify({
     mem: { base_url: `${models.origin}/v1`, api_key: MEMORY_MODEL_KEY },
+    scripted: { base_url: scripted.url, api_key: scripted.apiKey },
     emb: { base_url: `${embeddings.origin}/v1`, api_key: EMBEDDINGS_KEY },
   }),
   SVC_FEATURES_MEMORY_EMBEDDING_MODELS: 'emb/words',
@@ -22,12 +26,14 @@ const env = () => ({
 beforeAll(async () => {
   models = await startFake(join(import.meta.dir, 'support/memory-model.ts'));
   embeddings = await startFake(join(import.meta.dir, 'support/upstream-embeddings.ts'));
+  scripted = await startScriptedModel();
   daemon = await startDaemon({ env: env() });
 });
 
 afterAll(async () => {
   await daemon?.stop();
   await models?.stop();
+  await scripted?.stop();
   await embeddings?.stop();
 });
 
@@ -181,6 +187,43 @@ describe('over turns', () => {
     ]);
     expect(new Set(learned.map(({ content }) => content)).size).toBe(turns);
   }, 60_000);
+});
+
+describe('over tools', () => {
+  test('an agent stores a fact, finds it in another session, and is told it at the beginning of a third one', async () => {
+    const client = new AgentClient(() => daemon.url, daemon.apiKey);
+    const memoryConfig = { enabled: true, scope: 'user', autoRetrieve: true };
+    const agentId = await client.agent({ tools: ['memory_store', 'memory_query'], memoryConfig });
+    const turn = async (...lines: Parameters<typeof script>) => {
+      const { body } = await client.turn(await client.session(agentId), script(...lines));
+      return body.turn;
+    };
+    const stored = await turn(
+      'tool-store',
+      'call memory_store {"content":"The staging host is db7","factKey":"staging.host"}',
+      'expect /remembered.*db7/',
+      'say stored',
+    );
+    expect(stored).toMatchObject({ assistantOutput: 'stored' });
+    const found = await turn(
+      'tool-query',
+      'call memory_query {"query":"which host is staging?"}',
+      'expect /"content":"The staging host is db7"/',
+      '& call memory_query {"query":"x","collection":"none"}',
+      'expect /There is no collection/',
+      'say found',
+    );
+    expect(found).toMatchObject({ assistantOutput: 'found' });
+    const told = await turn(
+      'tool-told',
+      'system /"from":"this user".*"note":"The staging host is db7"/',
+      'say told',
+    );
+    expect(told).toMatchObject({ assistantOutput: 'told' });
+    expect(await memoriesOf(agentId)).toMatchObject([
+      { source: 'tool_stored', content: 'The staging host is db7' },
+    ]);
+  });
 });
 
 describe('svc agent memory', () => {

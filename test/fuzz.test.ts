@@ -87,7 +87,7 @@ async function makePool(tenants: TwoTenants, { id: operation }: Endpoint): Promi
   const known = await postJson(`${url}/v1/agents/${agentId}/memories`, { content: `of ${login}` }, root);
   const memoryId = ((await known.json()) as { memory?: { id: string } }).memory?.id ?? '';
   return {
-    id: [key.id],
+    id: [key.id, agentId],
     userId: [member.userId],
     orgId: [member.tenant],
     tenantId: [member.tenant],

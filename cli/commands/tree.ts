@@ -449,6 +449,53 @@ export const tree: Branch = {
         },
       },
     },
+    session: {
+      summary: 'Give agents work, watch it, and decide what they ask',
+      aliases: ['sessions'],
+      commands: {
+        run: {
+          summary: 'Run one turn of an agent',
+          load: async () => (await import('./session/run.ts')).run,
+        },
+        list: { summary: 'List the sessions', load: async () => (await import('./session/list.ts')).list },
+        show: {
+          summary: 'Show what was said and done in a session, and what it waits for',
+          load: async () => (await import('./session/show.ts')).show,
+        },
+        tail: {
+          summary: 'Print what happened in a session, and what happens',
+          load: async () => (await import('./session/tail.ts')).tail,
+        },
+        steer: {
+          summary: 'Say something to a turn that is under way, or answer its question',
+          load: async () => (await import('./session/steer.ts')).steer,
+        },
+        approve: {
+          summary: 'Let the calls be carried out that a session waits with',
+          load: async () => (await import('./session/approve.ts')).approve,
+        },
+        deny: {
+          summary: 'Refuse the calls that a session waits with',
+          load: async () => (await import('./session/deny.ts')).deny,
+        },
+        interrupt: {
+          summary: 'End the turn that is under way; the session goes on',
+          load: async () => (await import('./session/interrupt.ts')).interrupt,
+        },
+        complete: {
+          summary: 'Close sessions that are done',
+          load: async () => (await import('./session/complete.ts')).complete,
+        },
+        cancel: {
+          summary: 'End sessions and everything that they do, for good',
+          load: async () => (await import('./session/cancel.ts')).cancel,
+        },
+        tree: {
+          summary: 'Draw the agents that agents have started',
+          load: async () => (await import('./session/tree.ts')).tree,
+        },
+      },
+    },
     review: {
       summary: 'See and decide the calls of agents that wait for leave',
       aliases: ['reviews', 'approval', 'approvals'],

@@ -103,6 +103,7 @@ function pad(text: string, width: number, align?: 'right'): string {
   return align === 'right' ? space + text : text + space;
 }
 
-function oneLine(text: string): string {
+/** A text with its line ends and tabs as blanks. */
+export function oneLine(text: string): string {
   return text.replace(/[\t\r\n]+/g, ' ');
 }

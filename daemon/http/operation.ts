@@ -46,8 +46,9 @@ export function operation(
 
 function handle(endpoint: Endpoint, route: Route, call: Call, idempotency: Idempotency): unknown {
   const key = call.idempotencyKey;
-  // What a model answers under /compat is passed on as it comes, and is not kept here.
-  const answersJson = !endpoint.stream && !endpoint.chunk && !endpoint.path.startsWith('/compat/');
+  // What a model answers under /compat is passed on as it comes, and what is said by MCP is JSON-RPC: neither is kept here.
+  const isPassedOn = endpoint.path.startsWith('/compat/') || endpoint.path === '/mcp';
+  const answersJson = !endpoint.stream && !endpoint.chunk && !isPassedOn;
   const once = key !== undefined && endpoint.method === 'POST' && answersJson && endpoint.access !== 'public';
   if (!once) return route.handle(call);
   const input = [call.params, call.query, call.body];

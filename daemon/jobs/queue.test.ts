@@ -76,6 +76,24 @@ describe('a single job', () => {
   });
 });
 
+test('what runs is told when the queue stops, and is taken up at the next start: that attempt does not count', async () => {
+  let begun = 0;
+  jobs.handle('long', async (_, __, signal) => {
+    begun++;
+    if (begun > 1) return;
+    await new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('cut'))));
+  });
+  jobs.start();
+  jobs.add({ kind: 'long', maxAttempts: 1 });
+  await until(() => begun === 1);
+  await jobs.stop();
+  expect(jobs.list('t', 10, 0)).toContainEqual(
+    expect.objectContaining({ kind: 'long', state: 'waiting', attempts: 0, leaseOwner: null }),
+  );
+  jobs.start();
+  await until(() => states().long === 'done');
+});
+
 test('what a former process held is taken up again', async () => {
   jobs.add({ kind: 'cut' });
   db.raw.run("UPDATE jobs SET state = 'running', lease_owner = 'dead', lease_until = 9e12");

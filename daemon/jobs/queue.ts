@@ -10,8 +10,15 @@ const LONGEST_SLEEP_MS = 30 * SECOND_MS;
 const KEPT_MS = 7 * DAY_MS;
 const MAX_ATTEMPTS = 10;
 
-/** Does one job. A thrown error means: try again later, up to `maxAttempts`. It may run twice after a crash. */
-export type JobHandler = (payload: Record<string, unknown>, job: Job) => Promise<void> | void;
+/**
+ * Does one job. A thrown error means: try again later, up to `maxAttempts`. It may run twice after a crash. The signal fires when
+ * the daemon stops, which waits for it; what ends by an error then is taken up at the next start, and that attempt does not count.
+ */
+export type JobHandler = (
+  payload: Record<string, unknown>,
+  job: Job,
+  signal: AbortSignal,
+) => Promise<void> | void;
 
 /** Single work to do later. */
 export interface NewJob {
@@ -31,6 +38,7 @@ export class Jobs {
   private readonly store: JobStore;
   private timer: Timer | undefined;
   private stopped = true;
+  private ending = new AbortController();
 
   constructor(
     db: Database,
@@ -66,6 +74,7 @@ export class Jobs {
   /** Starts to work. Jobs that a former process held are taken up again. */
   start(): void {
     this.stopped = false;
+    this.ending = new AbortController();
     this.store.releaseAll(this.clock.now());
     this.every('jobs.prune', DAY_MS, () => void this.store.prune(this.clock.now() - KEPT_MS));
     this.wakeAt(this.clock.now());
@@ -74,6 +83,7 @@ export class Jobs {
   /** Takes no more work and waits for what runs. */
   async stop(): Promise<void> {
     this.stopped = true;
+    this.ending.abort();
     clearTimeout(this.timer);
     await Promise.allSettled(this.running.values());
   }
@@ -120,7 +130,7 @@ export class Jobs {
       LEASE_MS / 3,
     );
     try {
-      await this.handlers.get(job.kind)?.(job.payload, job);
+      await this.handlers.get(job.kind)?.(job.payload, job, this.ending.signal);
       this.finish(job);
     } catch (error) {
       this.retry(job, error);
@@ -143,6 +153,18 @@ export class Jobs {
   private retry(job: Job, error: unknown): void {
     const updatedAt = this.clock.now();
     const lastError = error instanceof Error ? error.message : String(error);
+    if (this.stopped && job.everyMs === null) {
+      const attempts = job.attempts - 1;
+      this.store.update(job.id, {
+        state: 'waiting',
+        attempts,
+        leaseOwner: null,
+        leaseUntil: null,
+        lastError,
+        updatedAt,
+      });
+      return;
+    }
     const over = job.everyMs === null && job.attempts >= job.maxAttempts;
     this.log.warn('a job failed', { job: job.id, kind: job.kind, attempt: job.attempts, error });
     const runAt = updatedAt + backoff(job);

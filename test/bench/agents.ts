@@ -1,5 +1,4 @@
 import { Database } from 'bun:sqlite';
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { AgentClient, callsOf, script } from '../support/agent-client.ts';
 import { type DaemonOptions, startDaemon, type TestDaemon } from '../support/daemon.ts';
@@ -39,8 +38,9 @@ export async function benchAgents(report: Report): Promise<void> {
     daemon = await startDaemon({ ...options, dataDir, apiKey });
     await replay(report, daemon, sessionId, rowsPerSecond);
   } finally {
-    await daemon.stop({ keep: true });
-    rmSync(daemon.dataDir, { recursive: true, force: true });
+    const agents = new AgentClient(() => daemon.url, daemon.apiKey);
+    if (!missing) await agents.removeSandboxes();
+    await daemon.stop();
     await model.stop();
   }
 }

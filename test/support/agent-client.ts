@@ -136,6 +136,19 @@ export class AgentClient {
     return this.ask('POST', `/v1/agents/sessions/${sessionId}/${what}`, body);
   }
 
+  /** Removes the sandboxes that sessions have left: they outlive their daemon. */
+  async removeSandboxes(): Promise<void> {
+    const list = '/v1/sandbox/instances?limit=500';
+    for (;;) {
+      const { instances = [] } = await this.must<{
+        instances?: Array<{ id: string; lifecycleState: string }>;
+      }>('GET', list);
+      const living = instances.filter(({ lifecycleState }) => lifecycleState !== 'terminated');
+      if (living.length === 0) return;
+      await Promise.all(living.map(({ id }) => this.ask('POST', `/v1/sandbox/${id}/terminate`, {})));
+    }
+  }
+
   private async must<T>(method: string, path: string, body?: unknown): Promise<T> {
     const answer = await this.ask<T>(method, path, body);
     if (answer.status === 200) return answer.body;

@@ -78,7 +78,7 @@ function indented(text: string): string {
 }
 
 /** Characters that turn the order of others round or hide between them, as escapes: what is shown is what will run. */
-function unmasked(text: string): string {
+export function unmasked(text: string): string {
   return text.replace(
     /[\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

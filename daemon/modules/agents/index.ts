@@ -15,6 +15,7 @@ import { askUserTools } from './tools/others/ask-user.ts';
 import { functionTools } from './tools/others/functions.ts';
 import { mcpTools } from './tools/others/mcp.ts';
 import { platformTools } from './tools/platform/tools.ts';
+import type { ToolSource } from './tools/tool.ts';
 
 /** What agents take from the rest of the daemon. */
 export interface AgentsOptions {
@@ -34,7 +35,7 @@ export interface AgentsOptions {
 
 /** Agents: definitions, sessions, turns that survive the process, tools, reviews and memories. */
 export function createAgentsModule(app: App, options: AgentsOptions): Module {
-  const definitions = createDefinitionsRoom(app);
+  const definitions = createDefinitionsRoom(app, () => sources);
   const { agents } = definitions;
   const reviews = createReviewsRoom(app);
   const memories = createMemoriesRoom(app, { ...options, agents });
@@ -43,6 +44,14 @@ export function createAgentsModule(app: App, options: AgentsOptions): Module {
     sandboxes: options.sandboxes,
     hasSession: (tenant, id) => store.find(tenant, id) !== undefined,
   });
+  const sources: ToolSource[] = [
+    ...tools.sources,
+    askUserTools,
+    memories.tools,
+    platformTools(definitions.service),
+    mcpTools(options.mcp),
+    functionTools(options.functions),
+  ];
   const sessions = createSessionsRoom(app, {
     ...options,
     agents,
@@ -55,14 +64,7 @@ export function createAgentsModule(app: App, options: AgentsOptions): Module {
       if (!options.isOn(tenant)) throw fail('feature_off', { name: 'enableAgents', what: 'agents' });
     },
     cap: (context, output) => tools.cap(context, output),
-    sources: [
-      ...tools.sources,
-      askUserTools,
-      memories.tools,
-      platformTools(definitions.service),
-      mcpTools(options.mcp),
-      functionTools(options.functions),
-    ],
+    sources,
   });
   return {
     name: 'agents',

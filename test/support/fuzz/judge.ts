@@ -19,6 +19,8 @@ const INSIDES = /SQLITE|\.ts:\d|node_modules|\bat \w+ \(|TypeError|RangeError|Sy
 export function problemOf(request: WireRequest, response: WireResponse): string | undefined {
   const { status, headers } = response;
   const endpoint = endpointOf(request);
+  if (endpoint?.path === '/mcp' && (status === 202 || response.text.includes('"jsonrpc"')))
+    return rpcProblem(endpoint, response);
   if (status < 300) return endpoint ? successProblem(endpoint, response) : `${status} where nothing is`;
   if (status === 303) return headers.get('location') === '/' ? undefined : 'leads somewhere else';
   if (status < 400) return 'is a redirection';
@@ -95,6 +97,18 @@ function messagesProblem({ status, headers, text }: WireResponse): string | unde
   const code = error.details?.error_code ?? '';
   if (status >= 500 && !EXPECTED[status]?.includes(code)) return `${status} ${code}`;
   return request_id && request_id === headers.get('request-id') ? undefined : 'has no request id';
+}
+
+/** What is wrong with an answer in JSON-RPC: a result or an error, and to a notification nothing at all. */
+function rpcProblem({ response }: Endpoint, { status, headers, text }: WireResponse): string | undefined {
+  if (!headers.get('x-request-id')) return 'has no request id';
+  if (status === 202) return text === '' ? undefined : 'says something to a notification';
+  if (status >= 500) return `${status}`;
+  const value = parse(text);
+  const isOne = typeof value === 'object' && value !== null && 'result' in value !== 'error' in value;
+  if (!isOne) return 'is neither a result nor an error';
+  if (INSIDES.test(text)) return 'the answer shows the inside';
+  return mismatch(response, value);
 }
 
 function mismatch(schema: TSchema, value: unknown): string | undefined {

@@ -194,10 +194,11 @@ describe('an agent', () => {
     expect(await get('coder')).toMatchObject({ description: 'one', version: 2 } as never);
   });
 
-  test('says which settings it does not know', async () => {
-    const config = { aproval: {}, approval: { tool: ['x'] }, team: 'x' };
-    const body = { name: 'coder', model: 'm', config };
+  test('says what may be meant otherwise', async () => {
+    const config = { aproval: {}, approval: { tool: ['x'], tools: ['web_*', 'mpc__*'] }, team: 'x' };
+    const body = { name: 'coder', model: 'm', tools: ['web_fetch'], config };
     expect((await scene.call('CreateAgent', { body })).warnings).toEqual([
+      'config.approval.tools: mpc__* means none of its tools.',
       'config.aproval is not read by svc. Is config.approval meant?',
       'config.approval.tool is not read by svc. Is config.approval.tools meant?',
     ]);

@@ -1,5 +1,6 @@
 import type { App } from '../../../app.ts';
 import type { Route } from '../../../http/route.ts';
+import type { ToolSource } from '../tools/tool.ts';
 import type { Agents } from './agent.ts';
 import { definitionRoutes } from './routes.ts';
 import { AgentService } from './service.ts';
@@ -15,11 +16,14 @@ export interface DefinitionsRoom {
   readonly service: AgentService;
 }
 
-/** Makes the room of definitions. */
-export function createDefinitionsRoom(app: App): DefinitionsRoom {
+/** Makes the room of definitions. `sources` say which tools there are, for advice; without them nothing is said of tools. */
+export function createDefinitionsRoom(
+  app: App,
+  sources: () => readonly ToolSource[] = () => [],
+): DefinitionsRoom {
   const service = new AgentService(app, new AgentStore(app.db));
   return {
-    routes: definitionRoutes(service),
+    routes: definitionRoutes(service, sources),
     service,
     agents: {
       get: (tenant, id) => snapshotOf(service.get(tenant, id)),

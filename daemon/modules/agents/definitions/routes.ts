@@ -1,27 +1,24 @@
 import { agentDefinitions } from '../../../../src/api/agents/definitions.ts';
 import { implement, type Route } from '../../../http/route.ts';
-import { misspelt } from './config.ts';
+import type { ToolSource } from '../tools/tool.ts';
+import { adviceOn } from './advice.ts';
 import { exportAgent } from './opencode/export.ts';
 import { importAgent } from './opencode/import.ts';
 import type { AgentService } from './service.ts';
+import type { AgentRow } from './tables.ts';
 import { definitionToWire, toWire, versionToWire } from './wire.ts';
 
-/** The operations on agents. */
-export function definitionRoutes(service: AgentService): Route[] {
+/** The operations on agents. `sources` say which tools there are, when somebody asks. */
+export function definitionRoutes(service: AgentService, sources: () => readonly ToolSource[]): Route[] {
+  const withAdvice = (row: AgentRow) => ({ agent: toWire(row), warnings: adviceOn(row, sources()) });
   return implement(agentDefinitions, {
     ListAgents: ({ caller, query }) => {
       const { rows, total } = service.list(caller.tenant, query);
       return { agents: rows.map(toWire), total };
     },
-    CreateAgent: ({ caller, body }) => ({
-      agent: toWire(service.create(caller, body)),
-      warnings: misspelt(body.config ?? {}),
-    }),
+    CreateAgent: ({ caller, body }) => withAdvice(service.create(caller, body)),
     GetAgent: ({ caller, params }) => ({ agent: toWire(service.get(caller.tenant, params.id)) }),
-    UpdateAgent: ({ caller, params, body }) => ({
-      agent: toWire(service.update(caller, params.id, body)),
-      warnings: misspelt(body.config ?? {}),
-    }),
+    UpdateAgent: ({ caller, params, body }) => withAdvice(service.update(caller, params.id, body)),
     DeleteAgent: ({ caller, params }) => {
       const { name } = service.remove(caller, params.id);
       return { success: true, message: `The agent ${name} is gone.` };

@@ -42,8 +42,6 @@ export interface MemoriesRoom {
   readonly memories: AgentMemories;
   /** memory_query and memory_store. */
   readonly tools: ToolSource;
-  /** Removes what an agent alone has known, later, when the caller's transaction that removes the agent is written. */
-  forgetAgent(tenant: string, agentId: string): void;
   start(): void;
   stop(): void;
 }
@@ -61,7 +59,7 @@ export function createMemoriesRoom(app: App, needs: MemoriesNeeds): MemoriesRoom
   const remembering = new Remembering(app, { memories, vectors, recall, placing });
   const lessons = new LessonStore(app.db);
   const learning = new Learning(app, { ...needs, lessons, memories, remembering });
-  const forgetting = new Forgetting(app, { memories, vectorStore, cache, placing });
+  new Forgetting(app, { ...needs, memories, vectorStore, cache, placing });
   const service = new MemoryService(app, { ...needs, memories, vectorStore, vectors, remembering, placing });
   const face: AgentMemories = {
     recall: (caller, agent, wish) => recall.find(caller, reachOf(caller, agent), wish),
@@ -78,16 +76,11 @@ export function createMemoriesRoom(app: App, needs: MemoriesNeeds): MemoriesRoom
         recalled(await remembering.keepOnce({ caller, agentId: agent.id, signal }, callId, memory)),
       documents: needs.documents,
     }),
-    forgetAgent: (tenant, agentId) => forgetting.note(tenant, agentId),
     start() {
       vectors.start();
       accesses.start();
     },
-    stop() {
-      vectors.stop();
-      learning.stop();
-      accesses.stop();
-    },
+    stop: () => accesses.stop(),
   };
 }
 

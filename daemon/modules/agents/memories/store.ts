@@ -179,6 +179,17 @@ export class MemoryStore {
       .all();
   }
 
+  /** The shelves of single agents, of every tenant. */
+  agentShelves(): Array<{ seq: number; tenant: string; owner: string }> {
+    return this.db.sql.select().from(memoryShelves).where(eq(memoryShelves.scope, 'agent')).all();
+  }
+
+  /** Removes a shelf that nothing stands on any more. Part of a transaction. */
+  dropShelf(tenant: string, shelf: number): void {
+    const empty = and(eq(memoryShelves.tenant, tenant), eq(memoryShelves.seq, shelf));
+    this.db.sql.delete(memoryShelves).where(empty).run();
+  }
+
   /** What a call of a tool has stored, when it has. */
   storedBy(tenant: string, callId: string): MemoryRow | undefined {
     const call = this.db.sql

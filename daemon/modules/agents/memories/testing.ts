@@ -19,6 +19,8 @@ export interface MemoriesScene {
   readonly asked: string[];
   /** The model of vectors; undefined: there is none. Or one that does not answer. */
   model: string | undefined;
+  /** Agents that are there. */
+  readonly agents: Agent[];
   /** What the model answers. */
   answer: (call: number) => string;
   /** Calls an operation. */
@@ -73,7 +75,7 @@ export function openMemories(model: string | undefined, app?: App): MemoriesScen
   const agents = [agentOf('agt_1'), agentOf('agt_2'), agentOf('agt_b', {}, 'org_b')];
   const find = (tenant: string, id: string) => agents.find((one) => one.id === id && one.tenant === tenant);
   const scene: Omit<MemoriesScene, 'room' | 'call'> = {
-    ...{ app: used, clock, model, embedded: [], asked: [] },
+    ...{ app: used, clock, model, agents, embedded: [], asked: [] },
     answer: () => '{"facts": []}',
   };
   const room = createMemoriesRoom(used, {

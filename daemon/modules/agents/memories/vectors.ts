@@ -28,15 +28,14 @@ export class Vectors {
   private readonly resting = new Map<string, number>();
   /** Tenants whose memories a job will look at. */
   private readonly queued = new Set<string>();
-  private readonly ending = new AbortController();
 
   constructor(
     private readonly app: Pick<App, 'db' | 'clock' | 'log' | 'jobs'>,
     private readonly parts: VectorParts,
   ) {
-    app.jobs.handle(JOB, async ({ tenant }, { attempts, maxAttempts }) => {
+    app.jobs.handle(JOB, async ({ tenant }, { attempts, maxAttempts }, signal) => {
       try {
-        await this.fill(String(tenant));
+        await this.fill(String(tenant), signal);
       } catch (error) {
         if (attempts < maxAttempts) this.queued.add(String(tenant));
         throw error;
@@ -52,10 +51,6 @@ export class Vectors {
   /** Sees to memories that have no vector yet. */
   start(): void {
     for (const tenant of this.parts.store.tenants()) this.later(tenant);
-  }
-
-  stop(): void {
-    this.ending.abort();
   }
 
   /** Vectors of texts, in their order; undefined when there is no model, or it does not answer in time. */
@@ -102,7 +97,7 @@ export class Vectors {
     ms: number,
   ): Promise<Embedded[]> {
     const model = this.modelOf(caller.tenant) ?? '';
-    const within = AbortSignal.any([signal, this.ending.signal, AbortSignal.timeout(ms)]);
+    const within = AbortSignal.any([signal, AbortSignal.timeout(ms)]);
     const vectors = await this.parts.embed(caller, { model, texts, signal: within });
     if (this.resting.delete(caller.tenant)) {
       this.app.log.info('memories of agents are found by meaning again', { tenant: caller.tenant, model });
@@ -123,7 +118,7 @@ export class Vectors {
   }
 
   /** Gives the memories of a tenant their vectors. Errors: what the model refuses; the queue tries it again. */
-  private async fill(tenant: string): Promise<void> {
+  private async fill(tenant: string, signal: AbortSignal): Promise<void> {
     this.queued.delete(tenant);
     const model = this.modelOf(tenant);
     if (model === undefined) return;
@@ -131,41 +126,41 @@ export class Vectors {
     for (let from = 0; ; ) {
       const bare = this.parts.store.bare(tenant, model, from, BATCH);
       from = bare.at(-1)?.seq ?? from;
-      for (const batch of byUser(bare)) failure = (await this.fillBatch(tenant, batch)) ?? failure;
-      if (bare.length < BATCH || this.ending.signal.aborted) break;
+      for (const batch of byUser(bare)) failure = (await this.fillBatch(tenant, batch, signal)) ?? failure;
+      if (bare.length < BATCH) break;
+      signal.throwIfAborted();
     }
     if (failure) throw failure;
   }
 
   /** One text that a model refuses must not keep the others from their vectors. Answers what went wrong. */
-  private async fillBatch(tenant: string, batch: readonly Bare[]): Promise<unknown> {
+  private async fillBatch(tenant: string, batch: readonly Bare[], signal: AbortSignal): Promise<unknown> {
     try {
-      await this.fillAll(tenant, batch);
+      await this.fillAll(tenant, batch, signal);
       return undefined;
     } catch (error) {
-      return batch.length === 1 ? error : await this.fillEach(tenant, batch);
+      return batch.length === 1 ? error : await this.fillEach(tenant, batch, signal);
     }
   }
 
   /** Errors: what the model says, when it refuses one after the other. */
-  private async fillEach(tenant: string, batch: readonly Bare[]): Promise<unknown> {
+  private async fillEach(tenant: string, batch: readonly Bare[], signal: AbortSignal): Promise<unknown> {
     let failure: unknown;
     let inARow = 0;
     for (const memory of batch)
       try {
-        await this.fillAll(tenant, [memory]);
+        await this.fillAll(tenant, [memory], signal);
         inARow = 0;
       } catch (error) {
         failure = error;
-        if (++inARow === MOST_REFUSED || this.ending.signal.aborted) throw error;
+        if (++inARow === MOST_REFUSED || signal.aborted) throw error;
       }
     return failure;
   }
 
-  private async fillAll(tenant: string, batch: readonly Bare[]): Promise<void> {
+  private async fillAll(tenant: string, batch: readonly Bare[], signal: AbortSignal): Promise<void> {
     const texts = batch.map(({ content }) => content);
-    const never = new AbortController().signal;
-    const made = await this.made(callerOf(tenant, batch[0]?.userId ?? ''), texts, never, BATCH_MS);
+    const made = await this.made(callerOf(tenant, batch[0]?.userId ?? ''), texts, signal, BATCH_MS);
     const { store } = this.parts;
     const left = this.app.db.transaction(() =>
       batch.map((memory, i) => {

@@ -18,6 +18,9 @@ import { Streaming } from './streaming.ts';
 import type { SessionRow } from './tables.ts';
 import { TurnService } from './turn-service.ts';
 
+const PRUNED_AT_ONCE = 5;
+const PRUNE_PAUSE_MS = 50;
+
 /** What sessions take from the other rooms. */
 export type SessionsNeeds = Omit<TurnParts, 'app' | 'log' | 'sessions' | 'store'> & {
   readonly agents: Agents;
@@ -74,7 +77,6 @@ export function createSessionsRoom(app: App, needs: SessionsNeeds): SessionsRoom
   });
   const service = new SessionService(app, agents, sessions, turns);
   const streaming = new Streaming(log, sessions);
-  const keptMs = () => app.config.get('agents.retention');
   return {
     routes: [
       ...sessionRoutes({ sessions: service, turns, streaming, store: sessions, calls: store, log }),
@@ -84,16 +86,20 @@ export function createSessionsRoom(app: App, needs: SessionsNeeds): SessionsRoom
     turns,
     start() {
       reviews.onSettled((review) => runner.settled(review));
-      app.jobs.every(
-        'agents.prune',
-        HOUR_MS,
-        () => void (keptMs() > 0 && sessions.prune(app.clock.now() - keptMs())),
-      );
+      app.jobs.every('agents.prune', HOUR_MS, () => prune(app, sessions));
       takeUp(app, { sessions, store, runner, reviews, turns });
       spawns.reconcile();
     },
     stop: () => runner.stop(),
   };
+}
+
+/** Removes old sessions, a few at a time: one may hold many thousand events. */
+async function prune({ config, clock }: App, sessions: SessionStore): Promise<void> {
+  const keptMs = config.get('agents.retention');
+  if (keptMs === 0) return;
+  while (sessions.prune(clock.now() - keptMs, PRUNED_AT_ONCE) === PRUNED_AT_ONCE)
+    await Bun.sleep(PRUNE_PAUSE_MS);
 }
 
 interface TakeUpParts {

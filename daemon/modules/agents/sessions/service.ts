@@ -8,7 +8,7 @@ import type { SessionRow } from './tables.ts';
 import type { TurnService } from './turn-service.ts';
 
 /** Sessions of one tenant that are not over. */
-const MOST_OPEN = 10_000;
+const MOST_OPEN = 100_000;
 const MOST_METADATA = 64 * 1024;
 const MOST_STEERS = 64;
 const MOST_STEER = 256 * 1024;

@@ -118,25 +118,21 @@ export class SessionStore {
       .run();
   }
 
-  /** Removes sessions that nobody has touched since a time and that nothing goes on in. Answers how many. */
-  prune(before: number): number {
-    const gone = this.db.sql
-      .delete(agentSessions)
-      .where(
-        and(
-          lt(agentSessions.updatedAt, before),
-          notInArray(
-            agentSessions.id,
-            this.db.sql
-              .select({ id: agentTurns.sessionId })
-              .from(agentTurns)
-              .where(inArray(agentTurns.status, ['queued', ...UNDER_WAY])),
-          ),
-        ),
-      )
-      .returning({ id: agentSessions.id })
+  /** Removes some of the sessions that nobody has touched since a time and that nothing goes on in. Answers how many. */
+  prune(before: number, most: number): number {
+    const open = this.db.sql
+      .select({ id: agentTurns.sessionId })
+      .from(agentTurns)
+      .where(inArray(agentTurns.status, ['queued', ...UNDER_WAY]));
+    const old = this.db.sql
+      .select({ id: agentSessions.id })
+      .from(agentSessions)
+      .where(and(lt(agentSessions.updatedAt, before), notInArray(agentSessions.id, open)))
+      .limit(most)
       .all();
-    return gone.length;
+    const ids = old.map(({ id }) => id);
+    if (ids.length > 0) this.db.sql.delete(agentSessions).where(inArray(agentSessions.id, ids)).run();
+    return ids.length;
   }
 
   insertTurn(row: TurnRow): void {

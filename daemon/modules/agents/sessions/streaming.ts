@@ -89,9 +89,9 @@ export class Streaming {
 
   /** Whoever waits for an approval hears that it is still wanted. It is no part of what has happened, so it has no number. */
   private heartbeat(tenant: string, sessionId: string): ServerEvent | undefined {
-    const session = this.sessions.find(tenant, sessionId);
-    if (session?.status !== 'waiting_for_approval') return undefined;
-    const result = { type: 'approval.heartbeat', sessionId, turnNumber: session.turnCount };
+    const turn = this.sessions.current(tenant, sessionId);
+    if (!turn || this.sessions.find(tenant, sessionId)?.status !== 'waiting_for_approval') return undefined;
+    const result = { type: 'approval.heartbeat', sessionId, turnNumber: turn.number };
     return { data: { result } };
   }
 

@@ -17,6 +17,8 @@ const FALL_BACK_ON = [
   'upstream_down',
   'runtime_missing',
 ];
+const TOO_LONG =
+  /context (length|window|limit)|prompt is too long|too many (input )?tokens|maximum (context|input|number of) /i;
 /** Calls that one answer may ask for. */
 const MOST_CALLS = 64;
 
@@ -49,6 +51,10 @@ export class AskModel {
         this.compacting.answered(model, reply.model);
         return this.parts.log.commit(() => then(this.write(work, reply, i)));
       } catch (error) {
+        if (isTooLong(error) && this.compacting.refused(work)) {
+          i--;
+          continue;
+        }
         const next = models[i + 1];
         if (!isModelsFault(error, work) || (next === undefined && i === 0)) throw error;
         this.tellFallback(work, error, models, i);
@@ -173,6 +179,13 @@ export class AskModel {
       return undefined;
     });
   }
+}
+
+/** Providers say in words of their own that a conversation does not fit. */
+function isTooLong(error: unknown): boolean {
+  if (!(error instanceof AppError) || error.code !== 'upstream_rejected') return false;
+  const { code } = (error.data.said ?? {}) as { code?: string };
+  return code === 'context_length_exceeded' || TOO_LONG.test(error.message);
 }
 
 function isModelsFault(error: unknown, { signal, stopping }: TurnWork): boolean {

@@ -3,7 +3,6 @@ import type { NewEvent } from '../events/event.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import {
   type CompactionPlan,
-  type Conversation,
   estimateText,
   type Level,
   planCompaction,
@@ -20,6 +19,8 @@ const MOST_REMEMBERED = 1_000;
 export class Compacting {
   /** Which `provider/model` has answered for a name: an alias has no context window of its own. */
   private readonly answering = new Map<string, string>();
+  /** Where a summary has failed: it is not tried again in the same work before the next level. */
+  private readonly failedAt = new WeakMap<TurnWork, Level>();
 
   constructor(
     private readonly parts: TurnParts,
@@ -37,30 +38,37 @@ export class Compacting {
    * that fails is told, and the turn goes on. Errors: TurnGone; cancelled.
    */
   async before(work: TurnWork): Promise<void> {
-    let failedAt: Level | undefined;
-    for (;;) {
-      const plan = planCompaction(this.conversation(work, failedAt));
-      if (!plan) return;
+    for (let plan = this.plan(work); plan; plan = this.plan(work)) {
       this.tell(work, { type: 'compaction.triggered' });
-      if (plan.kind === 'cut') this.apply(work, plan);
-      else if (await this.summarised(work, plan)) return;
-      else failedAt = plan.level;
-      if (plan.kind === 'cut') return;
+      if (plan.kind === 'cut') return this.apply(work, plan);
+      if (await this.summarised(work, plan)) return;
+      this.failedAt.set(work, plan.level);
     }
   }
 
-  private conversation(work: TurnWork, failedAt: Level | undefined): Conversation {
+  /** The model has refused a conversation as too long: leaves its beginning out. Answers false when there is nothing to leave out. */
+  refused(work: TurnWork): boolean {
+    const plan = this.plan(work, true);
+    if (!plan) return false;
+    this.tell(work, { type: 'compaction.triggered' });
+    this.apply(work, plan);
+    return true;
+  }
+
+  private plan(work: TurnWork, isRefused = false): CompactionPlan | undefined {
     const { session, turn, toolbox } = work;
     const now = this.parts.sessions.turn(session.tenant, session.id, turn.number) ?? turn;
     const fixed = systemPrompt(session, now.recalled).length + JSON.stringify(toolbox.told()).length;
-    return {
+    const failedAt = this.failedAt.get(work);
+    return planCompaction({
       messages: this.parts.store.conversation(session.id),
       contextTokens: this.window(work),
       enabled: session.agent.config.compaction.enabled,
       fixedTokens: estimateText(fixed),
       takenTokens: now.contextTokens,
+      isRefused,
       ...(failedAt === undefined ? {} : { failedAt }),
-    };
+    });
   }
 
   private window({ session: { agent } }: TurnWork): number {

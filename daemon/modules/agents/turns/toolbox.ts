@@ -7,10 +7,12 @@ import type { JsonObject, Tool, ToolSource } from '../tools/tool.ts';
 /** The arguments of a call, or what is wrong with them. */
 export type ReadArguments = { readonly args: JsonObject } | { readonly problem: string };
 
+/** Schemas of the tools that are part of svc, compiled once. Those of tenants go with the turn that has read them. */
+const compiled = new WeakMap<JsonObject, ArgumentSchema>();
+
 /** The tools of an agent for one turn, found once and told to the model by name. */
 export class Toolbox {
   private readonly tools = new Map<string, Tool>();
-  private readonly schemas = new Map<string, ArgumentSchema>();
 
   constructor(sources: readonly ToolSource[], agent: Agent, names: readonly string[]) {
     for (const name of names) {
@@ -40,7 +42,7 @@ export class Toolbox {
     const args = parsed(text);
     if (!args) return { problem: 'The arguments are no JSON object.' };
     try {
-      const violations = this.schemaOf(tool).check(args, 'arguments');
+      const violations = schemaOf(tool).check(args, 'arguments');
       return violations.length === 0 ? { args } : { problem: words(violations) };
     } catch (error) {
       if (error instanceof AppError)
@@ -48,12 +50,12 @@ export class Toolbox {
       throw error;
     }
   }
+}
 
-  private schemaOf(tool: Tool): ArgumentSchema {
-    const schema = this.schemas.get(tool.name) ?? argumentSchema(tool.parameters, 'parameters');
-    this.schemas.set(tool.name, schema);
-    return schema;
-  }
+function schemaOf({ parameters }: Tool): ArgumentSchema {
+  const schema = compiled.get(parameters) ?? argumentSchema(parameters, 'parameters');
+  compiled.set(parameters, schema);
+  return schema;
 }
 
 function found(sources: readonly ToolSource[], agent: Agent, name: string): Tool | undefined {

@@ -1,8 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import fc from 'fast-check';
 import type { AppError } from '../../../../../src/errors/app-error.ts';
 import { type AgentScene, openAgents } from '../testing.ts';
 import { PERMISSIONS, TOOLS } from './names.ts';
+
+// Properties make thousands of rows, on machines that may be busy.
+setDefaultTimeout(60_000);
 
 let scene: AgentScene;
 
@@ -192,6 +195,36 @@ describe('an agent of opencode', () => {
     expect(agent).toMatchObject({ model: 'a/b', config: { approval: { tools: ['web_fetch'] } } } as never);
     expect(agent.tools).toContain('sandbox_shell');
   });
+});
+
+test('any document is taken, or refused by name', async () => {
+  const key = fc.constantFrom(
+    'agent',
+    'name',
+    'model',
+    'mode',
+    'permission',
+    'tools',
+    'bash',
+    '*',
+    '__proto__',
+    'x',
+  );
+  const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
+    tree: fc.oneof(
+      { maxDepth: 4 },
+      fc.constantFrom('ask', 'a/b', true, 1, null, []),
+      fc.dictionary(key, tie('tree') as fc.Arbitrary<unknown>, { maxKeys: 5 }),
+    ),
+  }));
+  await fc.assert(
+    fc.asyncProperty(tree, async (document) => {
+      const answer = await take(document).catch((error: AppError) => error.code);
+      if (answer === 'invalid_argument') return;
+      expect(typeof answer === 'string' ? answer : typeof answer.valid).toBe('boolean');
+    }),
+    { numRuns: 500 },
+  );
 });
 
 describe('an agent for opencode', () => {

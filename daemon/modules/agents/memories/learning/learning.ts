@@ -1,13 +1,14 @@
-import { AppError } from '../../../../../src/errors/app-error.ts';
+import { KeyedLock } from '../../../../../src/kit/keyed-lock.ts';
 import { DAY_MS, MINUTE_MS } from '../../../../../src/kit/time.ts';
 import type { App } from '../../../../app.ts';
 import type { Caller } from '../../../../http/route.ts';
 import type { ChatMessage, Converse } from '../../../gateway/index.ts';
 import type { Agent, Agents } from '../../definitions/agent.ts';
 import type { LearnedTurn, NewMemory } from '../face.ts';
+import { isThere } from '../is-there.ts';
 import { LIMITS } from '../limits.ts';
 import type { Keeping, Remembering } from '../remembering.ts';
-import { shelfOf, userOf } from '../shelves.ts';
+import { type Shelf, shelfOf, userOf } from '../shelves.ts';
 import type { MemoryStore } from '../store.ts';
 import type { LessonRow } from '../tables.ts';
 import { type Fact, readFacts } from './facts.ts';
@@ -32,18 +33,18 @@ const LESSONS_KEPT_MS = 30 * DAY_MS;
 
 /** Learns from what users say, after their turns. A turn is learned from once, however often the daemon ends in the middle. */
 export class Learning {
-  private readonly ending = new AbortController();
+  private readonly locks = new KeyedLock();
 
   constructor(
     private readonly app: Pick<App, 'clock' | 'jobs' | 'log'>,
     private readonly parts: LearningParts,
   ) {
-    app.jobs.handle(JOB, async ({ sessionId, turnNumber }, { tenant, attempts, maxAttempts }) => {
+    app.jobs.handle(JOB, async ({ sessionId, turnNumber }, { tenant, attempts, maxAttempts }, signal) => {
       const key = { sessionId: String(sessionId), turnNumber: Number(turnNumber) };
       try {
-        await this.study(tenant ?? '', key);
+        await this.study(tenant ?? '', key, signal);
       } catch (error) {
-        if (attempts >= maxAttempts) parts.lessons.end(tenant ?? '', key, 'failed');
+        if (attempts >= maxAttempts && !signal.aborted) parts.lessons.end(tenant ?? '', key, 'failed');
         throw error;
       }
     });
@@ -52,10 +53,6 @@ export class Learning {
       parts.lessons.prune(before);
       parts.memories.pruneCalls(before);
     });
-  }
-
-  stop(): void {
-    this.ending.abort();
   }
 
   /** Notes that a turn is to be learned from, in the caller's transaction. Nothing where the agent does not extract. */
@@ -75,42 +72,45 @@ export class Learning {
     this.app.jobs.add({ kind: JOB, tenant: caller.tenant, payload, maxAttempts: ATTEMPTS });
   }
 
-  /** Errors: those of the model; the queue tries it again. */
-  private async study(tenant: string, key: LessonKey): Promise<void> {
-    const { lessons, remembering } = this.parts;
-    const lesson = lessons.waiting(tenant, key);
-    if (!lesson) return;
-    if (!this.isThere(lesson)) {
-      lessons.end(tenant, key, 'failed');
-      return;
-    }
-    const facts = await this.factsIn(lesson);
-    const memories = facts.map((fact) => memoryOf(fact, lesson));
-    const { caller, agentId, createdAt: saidAt } = lesson;
-    const mark: Keeping['mark'] = (write) => (lessons.end(tenant, key, 'learned') ? write() : []);
-    await remembering.keep({ caller, agentId, saidAt, signal: this.ending.signal, mark }, memories);
+  /** One turn of a user after the other: each knows the keys of the one before. Errors: those of the model. */
+  private async study(tenant: string, key: LessonKey, signal: AbortSignal): Promise<void> {
+    const noted = this.parts.lessons.waiting(tenant, key);
+    if (!noted) return;
+    const { scope, owner } = shelfIn(noted);
+    await this.locks.run(JSON.stringify([tenant, scope, owner]), async () => {
+      const lesson = this.parts.lessons.waiting(tenant, key);
+      if (lesson) await this.learn(lesson, signal);
+    });
   }
 
-  private async factsIn({ tenant, agentId, caller, model, scope, input }: LessonRow): Promise<Fact[]> {
+  private async learn(lesson: LessonRow, signal: AbortSignal): Promise<void> {
+    const { lessons, remembering } = this.parts;
+    const { tenant, caller, agentId, createdAt: saidAt } = lesson;
+    if (!isThere(this.parts.agents, tenant, agentId)) {
+      lessons.end(tenant, lesson, 'failed');
+      return;
+    }
+    const facts = await this.factsIn(lesson, signal);
+    const memories = facts.map((fact) => memoryOf(fact, lesson));
+    const mark: Keeping['mark'] = (write) => (lessons.end(tenant, lesson, 'learned') ? write() : []);
+    await remembering.keep({ caller, agentId, saidAt, signal, mark }, memories);
+  }
+
+  private async factsIn(lesson: LessonRow, signal: AbortSignal): Promise<Fact[]> {
     const { memories, converse } = this.parts;
-    const shelf = memories.findShelf(tenant, shelfOf(scope, { agentId, userId: userOf(caller) }));
+    const { tenant, caller, model, input } = lesson;
+    const shelf = memories.findShelf(tenant, shelfIn(lesson));
     const keys = shelf === undefined ? [] : memories.factKeys(tenant, shelf, KNOWN_KEYS);
     const { message } = await converse(caller, {
       request: { model, messages: lessonQuestion(input, keys) },
-      signal: AbortSignal.any([this.ending.signal, AbortSignal.timeout(ANSWER_MS)]),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
     });
     return readFacts(textOf(message));
   }
+}
 
-  private isThere({ tenant, agentId }: LessonRow): boolean {
-    try {
-      this.parts.agents.get(tenant, agentId);
-      return true;
-    } catch (error) {
-      if (error instanceof AppError && error.code === 'not_found') return false;
-      throw error;
-    }
-  }
+function shelfIn({ scope, agentId, caller }: LessonRow): Shelf {
+  return shelfOf(scope, { agentId, userId: userOf(caller) });
 }
 
 /** What is kept of a long text: its beginning, and its end, where wishes stand. */

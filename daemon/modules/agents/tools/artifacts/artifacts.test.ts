@@ -136,7 +136,7 @@ describe('read_artifact', () => {
     const artifactId = artifacts.keepResult(owner('c'), whole) ?? '';
     let [text, offset]: [string, number | undefined] = ['', 0];
     while (offset !== undefined) {
-      const { output = '' } = (await read({ artifactId, offset, limit: 28_671 })) ?? {};
+      const output: string = (await read({ artifactId, offset, limit: 28_671 }))?.output ?? '';
       const [, part = '', next] =
         /^(.*)\n\(bytes \d+-\d+ of \d+(?:; go on with offset (\d+))?\)$/s.exec(output) ?? [];
       text += part;

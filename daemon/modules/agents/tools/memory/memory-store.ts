@@ -1,4 +1,5 @@
 import { MEMORY_SCOPES, MEMORY_TYPES } from '../../../../../src/api/agents/memories.ts';
+import { redactText } from '../../../../../src/kit/redact.ts';
 import type { MemoryScope, MemoryType } from '../../memories/face.ts';
 import { LIMITS } from '../../memories/limits.ts';
 import { reaches } from '../../memories/shelves.ts';
@@ -48,6 +49,8 @@ export function memoryStore({ rememberOnce }: MemoryToolNeeds): Tool {
     const { content, factKey, type = 'fact', scope = agent.memory.scope } = args as unknown as Arguments;
     if (!reaches(agent.memory.scope, scope))
       return failed(`This agent keeps memories of the scope ${agent.memory.scope} only, not ${scope}.`);
+    if (redactText(content) !== content)
+      return failed('It holds what looks like a key or a token. Memory is not for secrets.');
     const memory = { content, factKey, type, scope, confidence: CONFIDENCE, sessionId, turnNumber };
     const kept = await rememberOnce(caller, agent, callId, { ...memory, source: 'tool_stored' }, signal);
     return done(JSON.stringify({ id: kept.id, remembered: kept.content }));

@@ -75,6 +75,14 @@ describe('memory_store', () => {
     },
   );
 
+  test('keeps no secrets', async () => {
+    const scene = openMemories(undefined);
+    const args = { content: 'The key is sk-abcdefgh12345678' };
+    const outcome = await toolOf(scene, 'memory_store').run(args, toolContext(agentOf('agt_1')));
+    expect(outcome).toMatchObject({ ok: false, output: expect.stringContaining('not for secrets') });
+    expect(count(scene)).toBe(0);
+  });
+
   test('what is wrong is said to the model', async () => {
     const scene = openMemories(undefined);
     const outcome = await toolOf(scene, 'memory_store').run(

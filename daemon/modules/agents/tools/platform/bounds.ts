@@ -3,7 +3,10 @@ import type { Permission } from '../../reviews/face.ts';
 import { policy } from '../../reviews/policy.ts';
 
 /** What bounds are about: what an agent may do, and who is asked before it does. */
-export type Powers = Pick<Agent, 'tools' | 'config' | 'permissionMode' | 'memory'>;
+export type Powers = Pick<Agent, 'tools' | 'config' | 'permissionMode' | 'memory' | (typeof LIMITS)[number]>;
+
+/** Limits of which 0 means the largest. */
+const LIMITS = ['maxTurns', 'maxToolCallsPerTurn', 'maxSteps'] as const;
 
 const STRICTNESS: Readonly<Record<Permission, number>> = { run: 0, ask: 1, refuse: 2 };
 const NETWORKS = ['deny', 'whitelist', 'allow'];
@@ -20,6 +23,7 @@ export function excessOf(agent: Powers, bound: Powers): string[] {
     ...sandboxExcess(agent, bound),
     ...spawnExcess(agent, bound),
     ...memoryExcess(agent, bound),
+    ...LIMITS.flatMap((limit) => when(isMore(agent[limit], bound[limit]), `a larger ${limit}`)),
   ];
 }
 
@@ -74,11 +78,22 @@ function sandboxExcess({ config: agent }: Powers, { config: bound }: Powers): st
 }
 
 function spawnExcess({ config, tools }: Powers, { config: bound }: Powers): string[] {
-  const { agents } = bound.spawn;
-  if (agents.length === 0 || !tools.some((tool) => SPAWNING.includes(tool))) return [];
-  const isWider =
-    config.spawn.agents.length === 0 || config.spawn.agents.some((one) => !agents.includes(one));
-  return when(isWider, 'other agents to start');
+  if (!tools.some((tool) => SPAWNING.includes(tool))) return [];
+  const { agents, maxTokens, ...most } = bound.spawn;
+  const own = config.spawn;
+  const isWider = own.agents.length === 0 || own.agents.some((one) => !agents.includes(one));
+  const isLarger =
+    isMore(own.maxTokens, maxTokens) ||
+    (['maxDepth', 'maxNodes', 'maxConcurrentJobs'] as const).some((limit) => own[limit] > most[limit]);
+  return [
+    ...when(agents.length > 0 && isWider, 'other agents to start'),
+    ...when(isLarger, 'larger trees of agents'),
+  ];
+}
+
+/** Whether a limit of which 0 means none lets more through than another one. */
+function isMore(limit: number, bound: number): boolean {
+  return bound > 0 && (limit === 0 || limit > bound);
 }
 
 function memoryExcess({ memory }: Powers, { memory: bound }: Powers): string[] {

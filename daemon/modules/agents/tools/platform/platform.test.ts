@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import fc from 'fast-check';
 import type { Role } from '../../../../../src/api/endpoint.ts';
 import { argumentSchema } from '../../../../json-schema/argument-schema.ts';
@@ -7,6 +7,9 @@ import { type AgentScene, callerOf, openAgents } from '../../definitions/testing
 import { policy } from '../../reviews/policy.ts';
 import type { JsonObject, ToolContext } from '../tool.ts';
 import { platformTools } from './tools.ts';
+
+// Properties make thousands of rows, on machines that may be busy.
+setDefaultTimeout(60_000);
 
 let scene: AgentScene;
 let notes: string[];
@@ -63,7 +66,7 @@ describe('an agent that makes agents', () => {
       lifecycle: 'persistent',
       team: 'x',
     };
-    const own = await maker({ config, taskPermissionMode: 'ask', systemPrompt: 'mine' });
+    const own = await maker({ config, taskPermissionMode: 'ask', systemPrompt: 'mine', maxSteps: 7 });
     const { ok, output, made } = await use(own, 'create_agent', {
       name: 'child',
       systemPrompt: 'be brief',
@@ -80,6 +83,7 @@ describe('an agent that makes agents', () => {
       systemPrompt: 'be brief',
       tools: ['sandbox_shell'],
       permissionMode: 'ask',
+      maxSteps: 7,
     });
     expect(child.config).toEqual({
       ...own.config,
@@ -105,6 +109,7 @@ describe('an agent that makes agents', () => {
       { tools: ['sandbox_shell'], permissionMode: 'deny', approvalTools: ['sandbox_*'] },
       'less approval for sandbox_shell',
     ],
+    ['more steps', { maxSteps: 5 }, { maxSteps: 0 }, 'a larger maxSteps'],
     ['the name of another', {}, { name: 'maker' }, 'exists already'],
     ['a bad name', {}, { name: ' x' }, 'name:'],
   ])('cannot make one with %s', async (_, body, args, words) => {
@@ -215,6 +220,14 @@ describe('an agent that changes agents', () => {
       { systemPrompt: 'x' },
       'other agents to start',
     ],
+    ['has more turns', { maxTurns: 3 }, { maxTurns: 4 }, { systemPrompt: 'x' }, 'a larger maxTurns'],
+    [
+      'starts more',
+      { config: { spawn: { maxTokens: 9 } } },
+      { tools: ['spawn_agent'] },
+      { systemPrompt: 'x' },
+      'larger trees of agents',
+    ],
     [
       'is approved by waiting',
       { config: { approval: { tools: ['*'] } } },
@@ -279,6 +292,6 @@ test('whatever an agent makes or changes, no call is nearer to being carried out
       for (const one of [agent.id, id, ...(ok && isNew ? [made.id] : [])])
         await scene.call('DeleteAgent', { params: { id: one } });
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
 });

@@ -6,9 +6,9 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** The agent that a maker makes: what the model says, and for the rest what the maker is bound by itself. */
 export function newAgent(args: AgentArguments, maker: Agent): WantedAgent {
+  const { permissionMode, model, maxTurns, maxToolCallsPerTurn, maxSteps } = maker;
   return {
-    ...fieldsOf({ ...args, permissionMode: args.permissionMode ?? maker.permissionMode }),
-    model: args.model ?? maker.model,
+    ...fieldsOf({ permissionMode, model, maxTurns, maxToolCallsPerTurn, maxSteps, ...args }),
     config: withSettings(inherited(maker.config), args),
   };
 }

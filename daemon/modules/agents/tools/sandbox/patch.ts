@@ -14,7 +14,7 @@ const NO_FILE = '/dev/null';
 const HUNK = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@(.*)$/;
 
 /**
- * Reads a unified diff. Counts in the heads of hunks are made right, because models count badly; where a hunk stands is
+ * Reads a unified diff. Counts in the heads of hunks that are wrong are made right, because models count badly; where a hunk stands is
  * found by its lines, and its number is only where the search begins. Errors: invalid_argument naming `patch`.
  */
 export function readPatch(text: string): FilePatch[] {
@@ -28,6 +28,14 @@ export function readPatch(text: string): FilePatch[] {
 }
 
 function structured(text: string): StructuredPatch[] {
+  try {
+    return parsePatch(text);
+  } catch {
+    return miscounted(text);
+  }
+}
+
+function miscounted(text: string): StructuredPatch[] {
   try {
     return parsePatch(recounted(text));
   } catch (error) {
@@ -87,10 +95,10 @@ function hunkEnd(lines: readonly string[], start: number): number {
 }
 
 function isHead(lines: readonly string[], at: number): boolean {
-  const line = lines[at] ?? '';
+  const [line = '', second = '', third = ''] = lines.slice(at, at + 3);
   if (/^[ +\\]/.test(line) || line === '') return false;
-  // A line that is taken away may begin with "-- ": only before a +++ line is it the head of a file.
-  return !line.startsWith('-') || (line.startsWith('--- ') && (lines[at + 1] ?? '').startsWith('+++ '));
+  // A line that is taken away may begin with "-- ": it is the head of a file where a name and a hunk follow.
+  return !line.startsWith('-') || (line.startsWith('--- ') && second.startsWith('+++ ') && HUNK.test(third));
 }
 
 function bad(description: string) {

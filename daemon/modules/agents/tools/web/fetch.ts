@@ -8,13 +8,14 @@ import { done, failed, type Tool, type ToolOutcome } from '../tool.ts';
 import { Body, decoded, MOST_BODY_BYTES } from './body.ts';
 import { framed } from './frame.ts';
 import { getPage, type Page } from './page.ts';
-import { readableOf } from './readable.ts';
+import { type Readable, readableOf } from './readable.ts';
 
 const DEADLINE_MS = 20 * SECOND_MS;
 const DEFAULT_CHARACTERS = 20_000;
 const MOST_CHARACTERS = 200_000;
 /** Of a page that says that something is wrong. */
 const MOST_OF_ERROR = 1_000;
+const CUT = `\n(too large: what is behind the first ${formatBytes(MOST_BODY_BYTES)}, or nested too deep, was not read)`;
 /** Where a page says how it is encoded. */
 const SNIFFED = 2_048;
 
@@ -58,7 +59,7 @@ async function outcomeOf({ url, response }: Page, most: number): Promise<ToolOut
     return failed(`${url} is ${refusal}, which web_fetch does not read.`);
   }
   const body = new Body(response);
-  const { title, text } = await textOf(body, type, url);
+  const { title, text, isCut } = await textOf(body, type, url);
   if (text.startsWith('%PDF-')) return failed(`${url} is a PDF, which web_fetch does not read.`);
   if (text.slice(0, SNIFFED).includes('\0')) return failed(`${url} is no text.`);
   if (response.status >= 400)
@@ -67,21 +68,21 @@ async function outcomeOf({ url, response }: Page, most: number): Promise<ToolOut
   const shown = text.slice(0, most).toWellFormed();
   const more =
     text.length > most ? `\n(${most} of ${text.length} characters; ask for more with maxChars)` : '';
-  const cut = body.isCut ? `\n(what is behind the first ${formatBytes(MOST_BODY_BYTES)} was not read)` : '';
+  const cut = isCut || body.isCut ? CUT : '';
   return done(`${framed(url, `${head}\n\n${shown === '' ? '(no text)' : shown}`)}${more}${cut}`);
 }
 
-async function textOf(body: Body, type: string, url: string): Promise<{ title: string; text: string }> {
+async function textOf(body: Body, type: string, url: string): Promise<Readable> {
   const charset = /charset\s*=\s*"?([\w-]+)/i.exec(type)?.[1];
   if (!/\bx?html\b/i.test(type) && type !== '')
-    return { title: '', text: await body.text(charset ?? 'utf-8') };
+    return { title: '', text: await body.text(charset ?? 'utf-8'), isCut: false };
   const { first, all } = await peeked(body.bytes());
   const start = new TextDecoder('latin1').decode(first.subarray(0, SNIFFED));
   const said = charset ?? /<meta[^>]+charset\s*=\s*["']?([\w-]+)/i.exec(start)?.[1] ?? 'utf-8';
   if (type === '' && !/<(!doctype|html|head|body|p|div)\b/i.test(start)) {
     let text = '';
     for await (const part of decoded(all, said)) text += part;
-    return { title: '', text };
+    return { title: '', text, isCut: false };
   }
   return readableOf(decoded(all, said), url);
 }

@@ -75,13 +75,16 @@ export class MarkdownWriter {
   private written = 0;
   /** Line ends that come before the next word. */
   private breaks = 0;
+  /** What begins the line that they begin. */
+  private before = '';
   private isSpace = false;
   private readonly lists: Array<{ readonly isNumbered: boolean; count: number }> = [];
   private quotes = 0;
   private pre = 0;
   private cells = 0;
-  /** Where links lead that are open, and whether they have words. */
-  private readonly links: Array<{ readonly to: string; readonly at: number }> = [];
+  private readonly marks = new Set<string>();
+  /** Where links lead that are open, and where their words begin, once they have any. */
+  private readonly links: Array<{ readonly to: string; at?: number }> = [];
 
   constructor(private readonly base: string) {}
 
@@ -92,16 +95,16 @@ export class MarkdownWriter {
 
   open(name: string, attributes: Attributes): void {
     if (BLOCKS.has(name)) this.breakLine(APART.has(name) && this.lists.length === 0 ? 2 : 1);
-    if (/^h[1-6]$/.test(name)) this.put(`${'#'.repeat(Number(name[1]))} `);
+    if (/^h[1-6]$/.test(name)) this.mayPut(`${'#'.repeat(Number(name[1]))} `);
     else if (name === 'ul' || name === 'ol') this.lists.push({ isNumbered: name === 'ol', count: 0 });
-    else if (name === 'li') this.put(this.bullet());
+    else if (name === 'li') this.mayPut(this.bullet());
     else if (name === 'blockquote') this.quotes++;
     else if (name === 'pre') this.openCode();
     else if (name === 'tr') this.cells = 0;
     else if (name === 'td' || name === 'th') this.openCell();
     else if (name === 'hr') this.put('---');
     else if (name === 'img') this.image(attributes);
-    else if (name === 'a') this.links.push({ to: this.address(attributes.href), at: this.parts.length });
+    else if (name === 'a') this.links.push({ to: this.address(attributes.href) });
     else this.mark(name);
   }
 
@@ -132,14 +135,23 @@ export class MarkdownWriter {
     return this.parts.join('').trim();
   }
 
+  /** What stands before the next words, if any come in this line. */
+  private mayPut(words: string): void {
+    this.before = words;
+  }
+
   /** Words, behind the line ends or the space that are due. */
   private put(words: string): void {
     const isStart = this.parts.length === 0;
-    if (this.breaks > 0 && !isStart)
-      this.write(`${'\n'.repeat(this.breaks)}${'> '.repeat(Math.min(this.quotes, MOST_INDENT))}`);
-    else if (this.isSpace && !isStart) this.write(' ');
+    if (this.breaks > 0 || isStart) {
+      const breaks = isStart ? '' : '\n'.repeat(this.breaks);
+      this.write(`${breaks}${'> '.repeat(Math.min(this.quotes, MOST_INDENT))}${this.before}`);
+    } else if (this.isSpace) this.write(' ');
     this.breaks = 0;
+    this.before = '';
     this.isSpace = false;
+    const link = this.links.at(-1);
+    if (link) link.at ??= this.parts.length;
     this.write(words);
   }
 
@@ -152,6 +164,7 @@ export class MarkdownWriter {
     if (this.pre > 0) return;
     this.breaks = Math.max(this.breaks, lines);
     this.isSpace = false;
+    this.before = '';
   }
 
   private bullet(): string {
@@ -190,8 +203,6 @@ export class MarkdownWriter {
     this.write(mark);
   }
 
-  private readonly marks = new Set<string>();
-
   private image({ alt = '' }: Attributes): void {
     const said = alt.replace(/\s+/g, ' ').trim();
     if (said !== '') this.put(`[image: ${said.slice(0, MOST_ADDRESS)}]`);
@@ -200,11 +211,9 @@ export class MarkdownWriter {
   /** A link without words, or to a place in the page, is none. */
   private closeLink(): void {
     const link = this.links.pop();
-    if (!link || link.to === '' || this.parts.length === link.at) return;
-    const words = this.parts.splice(link.at).join('');
-    const shown = words.trim();
-    const before = words.slice(0, words.length - words.trimStart().length);
-    this.parts.push(before, `[${shown.replaceAll('\n', ' ')}](${link.to})`);
+    if (!link || link.to === '' || link.at === undefined) return;
+    const words = this.parts.splice(link.at).join('').replaceAll('\n', ' ').trim();
+    this.parts.push(`[${words}](${link.to})`);
     this.written += link.to.length + 4;
   }
 

@@ -6,6 +6,8 @@ export interface Readable {
   readonly title: string;
   /** Markdown. */
   readonly text: string;
+  /** Not all of it was read: there is too much, or it is nested too deep. */
+  readonly isCut: boolean;
 }
 
 /** Elements whose content nobody reads, and what surrounds a page. */
@@ -27,16 +29,19 @@ const SKIPPED = new Set([
 ]);
 const MOST_TITLE = 300;
 const MOST_TEXT = 2 * 1024 * 1024;
+/** Characters that are read before others run. */
+const STEP = 16 * 1024;
+/** Elements in each other: a parser takes longer for each, the deeper it is. */
+const MOST_DEPTH = 2_000;
 /** A main part that is shorter is not what the page is about. */
 const LEAST_MAIN = 500;
 
 /** Makes Markdown of HTML as it comes, without ever holding its tree; others run in between. `base` is its address. */
 export async function readableOf(html: AsyncIterable<string>, base: string): Promise<Readable> {
   const page = new PageReader(base);
-  for await (const part of html) {
-    if (!page.take(part)) break;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
+  for await (const part of html)
+    for (let at = 0; at < part.length && page.take(part.slice(at, at + STEP)); at += STEP)
+      await new Promise((resolve) => setImmediate(resolve));
   return page.end();
 }
 
@@ -47,6 +52,8 @@ class PageReader {
   private skipped = 0;
   /** Elements that are open inside the main part, itself included. */
   private mainDepth = 0;
+  private depth = 0;
+  private isCut = false;
   private readonly whole: MarkdownWriter;
   private readonly main: MarkdownWriter;
   private readonly parser: Parser;
@@ -63,18 +70,20 @@ class PageReader {
 
   /** Takes HTML; false when that is enough. */
   take(html: string): boolean {
-    this.parser.write(html);
-    return this.whole.length < MOST_TEXT;
+    if (!this.isCut) this.parser.write(html);
+    this.isCut ||= this.whole.length >= MOST_TEXT || this.depth > MOST_DEPTH;
+    return !this.isCut;
   }
 
   end(): Readable {
     this.parser.end();
     const main = this.main.end();
     const text = main.length >= LEAST_MAIN ? main : this.whole.end();
-    return { title: this.title.replace(/\s+/g, ' ').trim().slice(0, MOST_TITLE), text };
+    return { title: this.title.replace(/\s+/g, ' ').trim().slice(0, MOST_TITLE), text, isCut: this.isCut };
   }
 
   private open(name: string, attributes: Readonly<Record<string, string>>): void {
+    this.depth++;
     if (this.skipped > 0 || SKIPPED.has(name) || isHidden(attributes)) {
       this.skipped++;
       return;
@@ -86,6 +95,7 @@ class PageReader {
   }
 
   private close(name: string): void {
+    this.depth--;
     if (this.skipped > 0) {
       this.skipped--;
       return;

@@ -30,7 +30,10 @@ export class Triage {
     });
   }
 
-  /** Opens a review of calls, and lets the session wait. `note` says why, where no rule does. In the caller's commit. */
+  /**
+   * Opens a review of calls, and lets the session wait. `note` says why, where no rule does; what nobody has decided then is not
+   * carried out, whatever the agent's default. In the caller's commit.
+   */
   openReview(
     { session }: TurnWork,
     { tell, turn, session: change }: Step,
@@ -46,7 +49,7 @@ export class Triage {
       iteration: turn.iteration,
       calls: calls.map(reviewedCall),
       timeoutMs: approval.timeoutMs,
-      defaultAction: approval.defaultAction,
+      defaultAction: note === undefined ? approval.defaultAction : 'deny',
       ...(note === undefined ? {} : { note }),
     });
     for (const call of calls)

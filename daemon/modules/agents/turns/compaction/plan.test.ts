@@ -62,6 +62,24 @@ describe('the levels', () => {
     expect(planAt(3, messages, { contextTokens: 0 })).toBeUndefined();
   });
 
+  test.each([
+    ['of a known context', 100_000],
+    ['of an unknown one', 0],
+  ])('what the model has refused is cut again and again, until nothing can go, %s', (_, contextTokens) => {
+    let left: readonly HeldMessage[] = talk(30);
+    const lengths = [left.length];
+    for (;;) {
+      const plan = planCompaction({ messages: left, contextTokens, enabled: true, isRefused: true });
+      if (!plan) break;
+      expect(plan.level).toBe('cut');
+      left = compacted(left, plan);
+      lengths.push(left.length);
+    }
+    expect(lengths).toEqual(lengths.toSorted((a, b) => b - a));
+    expect(lengths[1]).toBe(41);
+    expect(seqs(left)).toEqual([1, 60, 61]);
+  });
+
   test('a level that has failed is left out until the next one is reached', () => {
     expect(planAt(0.81, messages, { failedAt: 'early' })).toBeUndefined();
     expect(planAt(0.86, messages, { failedAt: 'early' })?.level).toBe('late');

@@ -17,7 +17,7 @@ const WORTH = 2;
 export interface Conversation {
   /** In the order of `seq`. */
   readonly messages: readonly HeldMessage[];
-  /** Tokens that the model takes, prompt and answer together; 0 when that is not known, and then nothing is ever planned. */
+  /** Tokens that the model takes, prompt and answer together; 0 when that is not known. */
   readonly contextTokens: number;
   /** Whether it may be summarised. The cut protects in any case. */
   readonly enabled: boolean;
@@ -28,6 +28,8 @@ export interface Conversation {
    * nothing was asked since the conversation was compacted.
    */
   readonly takenTokens?: number;
+  /** The model has refused this very conversation as too long: it is cut, whatever was guessed, and also when `contextTokens` is 0. */
+  readonly isRefused?: boolean;
   /** A level at which a summary has failed: it is not tried again before the next one. */
   readonly failedAt?: Level;
 }
@@ -54,9 +56,12 @@ export function mostSummaryTokens(contextTokens: number): number {
  * answer follows from the arguments alone: after a crash the same rows give the same plan.
  */
 export function planCompaction(conversation: Conversation): CompactionPlan | undefined {
-  const { messages, contextTokens, fixedTokens = 0, takenTokens = 0 } = conversation;
+  const { messages, fixedTokens = 0, takenTokens = 0, isRefused = false } = conversation;
+  const guessed = fixedTokens + tokensIn(messages);
+  const contextTokens = conversation.contextTokens || (isRefused ? guessed : 0);
   if (contextTokens <= 0) return undefined;
-  const scale = scaleOf(takenTokens, fixedTokens + tokensIn(answered(messages)));
+  const counted = scaleOf(takenTokens, fixedTokens + tokensIn(answered(messages)));
+  const scale = isRefused ? Math.max(counted, contextTokens / guessed) : counted;
   const fillOf = (tokens: number) => (scale * (fixedTokens + tokens)) / contextTokens;
   const fill = fillOf(tokensIn(messages));
   const level = levelOf(fill);
