@@ -39,6 +39,8 @@ CREATE TABLE agent_memories (
   last_accessed_at INTEGER,
   active INTEGER NOT NULL,
   superseded_by TEXT,
+  -- The model of its vector; empty when it has none.
+  vector_model TEXT NOT NULL,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL
 ) STRICT;
@@ -50,6 +52,7 @@ CREATE INDEX agent_memories_by_type ON agent_memories (shelf, type) WHERE active
 -- All that lists are filtered by, so that counting reads the index alone.
 CREATE INDEX agent_memories_by_agent ON agent_memories (tenant, agent_id, seq, scope, user_id, type, active);
 CREATE INDEX agent_memories_by_shelf ON agent_memories (shelf, seq);
+CREATE INDEX agent_memories_by_model ON agent_memories (tenant, vector_model) WHERE active = 1;
 CREATE INDEX agent_memories_retired ON agent_memories (tenant, updated_at) WHERE active = 0;
 
 -- Vectors that can be compared: those of one shelf, by one model, of one length.

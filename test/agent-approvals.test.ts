@@ -175,6 +175,20 @@ describe('a call that must be approved', () => {
     expect(find(await told, 'turn.end')?.turn?.assistantOutput).toBe('ok');
   });
 
+  test('is still wanted: those who watch hear so, and nothing is stored of that', async () => {
+    const { sessionId, told, review } = await held('quiet', effect('quiet'), 'say done');
+    const watched: Told[] = [];
+    for await (const one of agents.stream(sessionId, '', { lastEventId: '0' })) {
+      watched.push(one);
+      if (one.result?.type === 'approval.heartbeat') break;
+    }
+    await submit(review.id, APPROVE);
+    await told;
+    const again = await agents.told(sessionId, '', { lastEventId: '0' });
+    expect(typesOf(again)).not.toContain('approval.heartbeat');
+    expect(watched.slice(0, -1)).toEqual(again.slice(0, watched.length - 1));
+  });
+
   test('survives a restart of the daemon', async () => {
     const { sessionId, told, review } = await held('kept', effect('kept'), 'expect /"count":1/', 'say done');
     const cut = told.catch(() => 'cut');

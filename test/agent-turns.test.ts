@@ -217,7 +217,7 @@ describe('those who watch', () => {
   test('go on anywhere, with exactly what is missing', async () => {
     const id = await agents.session(acting);
     const whole = await agents.told(id, script('resume', effect('resume'), 'say one two three'));
-    for (const at of [1, 2, 5, whole.length - 1]) {
+    for (const at of [0, 1, 2, 5, whole.length - 1, whole.length]) {
       const rest = await agents.told(id, '', { lastEventId: String(at) });
       expect(rest).toEqual(whole.slice(at));
     }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ChildServer } from './support/child-server.ts';
 import { startDaemon, svcCommand, type TestDaemon } from './support/daemon.ts';
+import { type Hostility, startHostileServer } from './support/mcp-hostile.ts';
 import { type Answer, askOf, fieldOf, startEverything, until } from './support/mcp-scene.ts';
 import { type McpRequestSeen, startMcpServer } from './support/mcp-server.ts';
 import { signInAtProvider, startOidcProvider } from './support/oidc-provider.ts';
@@ -379,6 +380,58 @@ describe('servers of others', () => {
     });
   });
 
+  describe('a server that means no good', () => {
+    let hostile: ReturnType<typeof startHostileServer>;
+    const at = (hostility: Hostility) => `http://127.0.0.1:${hostile.port}/${encodeURIComponent(hostility)}`;
+    beforeAll(() => {
+      hostile = startHostileServer();
+    });
+    afterAll(() => hostile.stop());
+
+    test('a list without an end is cut, and so are tools that are too large', async () => {
+      const endless = await register('endless', { url: at('endless pages') });
+      expect(endless.body.server?.toolCount).toBe(1_000);
+      const huge = await register('huge', { url: at('huge tools') });
+      const names = toolsOf(huge);
+      expect(names).toContain('t0');
+      expect(names).not.toContain('t1');
+      expect(JSON.stringify(huge.body).length).toBeLessThan(3_000_000);
+      for (const name of ['endless', 'huge']) await ask('DELETE', `/v1/mcp/servers/${name}`);
+    });
+
+    test('news without end are read once a second', async () => {
+      await register('news', { url: at('news without end') });
+      expect(resultOf(await call('mcp__news__echo'))?.output).toBe('at last');
+      expect((await call('mcp__news__echo')).status).toBe(200);
+      await ask('DELETE', '/v1/mcp/servers/news');
+    });
+
+    test('one that answers garbage harms nobody else', async () => {
+      const sent = register('garbage', { url: at('garbage') });
+      expect(resultOf(await call('mcp__own__echo', { text: 'meanwhile' }))?.output).toBe('meanwhile');
+      expect((await sent).body.server?.healthStatus).toBe('MCP_SERVER_HEALTH_STATUS_UNHEALTHY');
+      await ask('DELETE', '/v1/mcp/servers/garbage');
+    });
+
+    test('a server that is silent keeps no stop waiting', async () => {
+      const second = await startDaemon({ env: NO_SANDBOXES });
+      const quiet = askOf(() => second)('POST', '/v1/mcp/servers', { name: 'quiet', url: at('silence') });
+      await Bun.sleep(300);
+      const began = performance.now();
+      const stopped = second.stop();
+      await quiet.catch(() => undefined);
+      await stopped;
+      // Open requests may go on for ten seconds at a stop; reaching a server would take thirty.
+      expect(performance.now() - began).toBeLessThan(20_000);
+    });
+  });
+
+  test('many calls at once are answered each with its own', async () => {
+    const texts = Array.from({ length: 60 }, (_, i) => `text ${i}`);
+    const answers = await Promise.all(texts.map((text) => call('mcp__own__echo', { text })));
+    expect(answers.map((answer) => resultOf(answer)?.output)).toEqual(texts);
+  });
+
   test.each<[string, object, number, string | undefined]>([
     ['no name', { url: 'https://a.test/mcp' }, 400, 'name'],
     ['a name with a line end', { name: 'a\nb', url: 'https://a.test/mcp' }, 400, 'name'],
@@ -523,6 +576,18 @@ test('two tenants never see, call, change or remove each other’s servers, and 
       const sse = { name: 'same', url: inside, transportType: 'MCP_TRANSPORT_TYPE_SSE' };
       expect((await sam('POST', '/v1/mcp/servers', sse)).status).toBe(400);
     }
+    const tokens = await sam('POST', '/v1/mcp/servers', {
+      name: 'same',
+      url: 'https://mcp.example.com/',
+      authType: 'MCP_AUTH_TYPE_OAUTH2',
+      authConfig: {
+        grant: 'client_credentials',
+        clientId: 'me',
+        clientSecret: 'mine',
+        tokenUrl: url,
+      },
+    });
+    expect([tokens.status, tokens.body.message]).toEqual([400, expect.stringContaining('may not be called')]);
     const later = await sam('POST', '/v1/mcp/servers', { name: 'same', url, enabled: false });
     expect(later.status).toBe(200);
     await sam('PATCH', '/v1/mcp/servers/same', { enabled: true });

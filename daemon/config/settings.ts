@@ -430,7 +430,7 @@ export const SETTINGS = {
     'duration',
     5 * MINUTE_MS,
     'How long the program of a tool server waits for the next call before its sandbox ends',
-    { minimum: SECOND_MS },
+    { minimum: SECOND_MS, maximum: DAY_MS },
   ),
   'mcp.health_interval': setting(
     'duration',
@@ -438,6 +438,7 @@ export const SETTINGS = {
     'How often tool servers are asked whether they are there',
     {
       minimum: SECOND_MS,
+      maximum: HOUR_MS,
     },
   ),
   'mcp.call_timeout': setting(

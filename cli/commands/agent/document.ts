@@ -43,6 +43,9 @@ export function permissionWord(mode: ShownAgent['taskPermissionMode']): string {
   return word === 'unspecified' ? 'rules' : word;
 }
 
+/** As the API names a mode. */
+export const MODE_NAMES = { primary: 'AGENT_MODE_PRIMARY', subagent: 'AGENT_MODE_SUBAGENT' } as const;
+
 /** As the API names a permission mode. */
 export function permissionMode(word: string): WantedAgent['taskPermissionMode'] {
   const name = word === 'rules' ? 'UNSPECIFIED' : word.toUpperCase();

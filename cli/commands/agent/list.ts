@@ -3,6 +3,7 @@ import { integer, word } from '../../args.ts';
 import { showJson, showList } from '../../ui/show.ts';
 import { relativeTime } from '../../ui/time.ts';
 import { verb } from '../../verb.ts';
+import { MODE_NAMES } from './document.ts';
 import { modeText } from './shown.ts';
 
 interface Options {
@@ -32,9 +33,7 @@ export const list = verb<[], Options>({
     const query = {
       ...{ limit, offset, includeHidden: all },
       ...(on || off ? { enabled: on === true } : {}),
-      ...(mode
-        ? { mode: mode === 'subagent' ? ('AGENT_MODE_SUBAGENT' as const) : ('AGENT_MODE_PRIMARY' as const) }
-        : {}),
+      mode: mode && MODE_NAMES[mode],
     };
     const { agents = [], total } = await client.call(agentDefinitions.ListAgents, { query });
     if (json) {

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { invalid } from '../../../src/errors/app-error.ts';
 import { integer, list, word } from '../../args.ts';
 import { readFileOrStdin } from '../gateway/config/section.ts';
-import { fromFile, objectIn, permissionMode, type WantedAgent } from './document.ts';
+import { fromFile, MODE_NAMES, objectIn, permissionMode, type WantedAgent } from './document.ts';
 import type { ShownAgent } from './shown.ts';
 
 /** What `svc agent create` and `edit` take. */
@@ -88,7 +88,7 @@ export async function readAgent(options: AgentOptions, current: ShownAgent = {})
     maxToolCallsPerTurn: maxToolCalls,
     workingDirectory: cwd,
     mentionAlias: alias,
-    ...(mode ? { mode: mode === 'subagent' ? 'AGENT_MODE_SUBAGENT' : 'AGENT_MODE_PRIMARY' } : {}),
+    mode: mode && MODE_NAMES[mode],
     ...(permission ? { taskPermissionMode: permissionMode(permission) } : {}),
     ...(memory
       ? { memoryConfig: memory === 'off' ? { enabled: false } : { enabled: true, scope: memory } }

@@ -8,7 +8,7 @@ import { Conversation, questionOf } from './conversation.ts';
 import { readImage } from './image.ts';
 import { withNext } from './next-command.ts';
 import { AnswerPrinter, summaryOf } from './printer.ts';
-import { completeSlash, readTyped } from './slash.ts';
+import { SLASH } from './slash.ts';
 
 describe('what is typed', () => {
   test.each([
@@ -21,12 +21,12 @@ describe('what is typed', () => {
     ['/constructor', { kind: 'unknown', name: 'constructor', near: undefined }],
     ['/sav x', { kind: 'unknown', name: 'sav', near: 'save' }],
   ] as const)('%p', (line, expected) => {
-    expect<unknown>(readTyped(line)).toEqual(expected);
+    expect<unknown>(SLASH.read(line)).toEqual(expected);
   });
 
   test('Tab goes on with a command, and with nothing else', () => {
-    expect(completeSlash('/s')[0]).toEqual(['/system ', '/save ']);
-    expect(completeSlash('s')[0]).toEqual([]);
+    expect(SLASH.complete('/s')[0]).toEqual(['/system ', '/save ']);
+    expect(SLASH.complete('s')[0]).toEqual([]);
   });
 });
 

@@ -9,7 +9,7 @@ import { Conversation, type Message, questionOf } from './conversation.ts';
 import { readImage } from './image.ts';
 import { withNext } from './next-command.ts';
 import { AnswerPrinter, summaryOf } from './printer.ts';
-import { readTyped, type SlashName, slashHelp } from './slash.ts';
+import { SLASH, type SlashName } from './slash.ts';
 import { TypedLines } from './typed-lines.ts';
 
 /** How a conversation begins. */
@@ -68,7 +68,7 @@ export class ChatSession {
     this.typed.hide();
     const { model } = this.talk;
     try {
-      const typed = readTyped(text);
+      const typed = SLASH.read(text);
       if (typed.kind === 'slash') return await this.obey(typed.name, typed.argument);
       if (typed.kind === 'unknown') {
         const meant = typed.near === undefined ? '/help shows what there is' : `did you mean /${typed.near}?`;
@@ -112,7 +112,7 @@ export class ChatSession {
       case 'quit':
         return false;
       case 'help':
-        for (const line of slashHelp()) this.say(line);
+        for (const line of SLASH.help()) this.say(line);
         this.say(
           'A line that ends with \\ goes on in the next. Ctrl-C stops an answer, a second one leaves.',
         );

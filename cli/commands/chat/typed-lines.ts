@@ -1,6 +1,6 @@
 import { createInterface, type Interface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { completeSlash } from './slash.ts';
+import { SLASH } from './slash.ts';
 
 const HISTORY = 500;
 
@@ -15,7 +15,7 @@ export class TypedLines {
       output: this.gate,
       terminal: true,
       historySize: HISTORY,
-      completer: completeSlash,
+      completer: (line: string) => SLASH.complete(line),
     });
     this.reader.on('SIGINT', onInterrupt);
   }

@@ -91,10 +91,7 @@ export function mcpToolRoutes({ tools, inbound, switches, site }: McpServices): 
     },
     McpEndpoint: async (call) => {
       const { status, body } = await answer(call, inbound);
-      const headers = { 'x-request-id': call.requestId };
-      return body === undefined
-        ? new Response(null, { status, headers })
-        : Response.json(body, { status, headers });
+      return body === undefined ? new Response(null, { status }) : Response.json(body, { status });
     },
     GetMcpClientConfig: ({ query, request }) => clientConfig(query.client ?? 'claude', site.baseUrl(request)),
     ListMcpToolSwitches: ({ caller }) => ({ tools: Object.fromEntries(switches.all(caller.tenant)) }),

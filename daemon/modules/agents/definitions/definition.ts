@@ -45,10 +45,14 @@ export const PERMISSION_MODES = {
   TASK_PERMISSION_MODE_DENY: 'deny',
 } as const satisfies Readonly<Record<string, PermissionMode>>;
 
-const MODES: Readonly<Record<string, AgentMode>> = {
+/** The modes by their names on the wire; what is not among them says nothing. */
+export const MODES: Readonly<Record<string, AgentMode>> = {
   AGENT_MODE_PRIMARY: 'primary',
   AGENT_MODE_SUBAGENT: 'subagent',
 };
+
+/** The names of modes on the wire. */
+export const WIRE_MODES = { primary: 'AGENT_MODE_PRIMARY', subagent: 'AGENT_MODE_SUBAGENT' } as const;
 
 /**
  * What an agent becomes: what is wanted, and for the rest what it was. Errors: invalid_argument naming each wrong field,

@@ -5,7 +5,7 @@ import { newId } from '../../../../src/kit/id.ts';
 import { pageOf } from '../../../../src/kit/page.ts';
 import type { App } from '../../../app.ts';
 import type { Caller } from '../../../http/route.ts';
-import { changesBetween, type Definition, defined, type WantedAgent } from './definition.ts';
+import { changesBetween, type Definition, defined, MODES, type WantedAgent } from './definition.ts';
 import type { AgentStore } from './store.ts';
 import type { AgentRow, VersionRow } from './tables.ts';
 
@@ -40,8 +40,7 @@ export class AgentService {
     const { limit, offset } = pageOf(page);
     return this.store.list(tenant, {
       enabled,
-      mode:
-        mode === 'AGENT_MODE_PRIMARY' ? 'primary' : mode === 'AGENT_MODE_SUBAGENT' ? 'subagent' : undefined,
+      mode: MODES[mode ?? ''],
       includeHidden: includeHidden ?? false,
       limit: Math.min(limit, MOST_LISTED),
       offset,
@@ -50,7 +49,7 @@ export class AgentService {
 
   /** An agent by its id, name or mention alias. Errors: not_found naming it, also for another tenant's. */
   get(tenant: string, reference: string): AgentRow {
-    const row = this.store.find(tenant, reference) ?? this.store.findByWord(tenant, reference);
+    const row = this.find(tenant, reference);
     if (!row) throw fail('not_found', { what: 'agent', id: reference });
     return row;
   }

@@ -3,7 +3,7 @@ import type { Value } from '../../../../src/api/schema.ts';
 import { rfc3339 } from '../../../../src/kit/time.ts';
 import type { Agent, AgentWire } from './agent.ts';
 import { readConfig } from './config.ts';
-import { type Definition, PERMISSION_MODES } from './definition.ts';
+import { type Definition, PERMISSION_MODES, WIRE_MODES } from './definition.ts';
 import type { AgentRow, VersionRow } from './tables.ts';
 
 type WirePermission = keyof typeof PERMISSION_MODES;
@@ -36,7 +36,7 @@ export function definitionToWire({ memory, permissionMode, mode, tools, ...same 
     ...same,
     ...policy,
     tools: [...tools],
-    mode: mode === 'subagent' ? 'AGENT_MODE_SUBAGENT' : 'AGENT_MODE_PRIMARY',
+    mode: WIRE_MODES[mode],
     executionPolicy: policy,
     memoryConfig: { ...memory },
   };

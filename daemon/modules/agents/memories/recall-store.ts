@@ -47,14 +47,18 @@ export class RecallStore {
     return new Set(rows.map(({ seq }) => seq));
   }
 
-  /** Instructions that changed last. */
-  instructions(shelves: readonly number[], limit: number): number[] {
+  /**
+   * Instructions that changed last: those that this user has given, and those that somebody has written down by hand. What an agent has
+   * taken from the words of another user does not rule this one's turns.
+   */
+  instructions(shelves: readonly number[], userId: string, limit: number): number[] {
     return this.db.raw
-      .query<{ seq: number }, [string, number]>(
+      .query<{ seq: number }, [string, string, number]>(
         `SELECT seq FROM agent_memories WHERE active = 1 AND type = 'instruction'
-         AND shelf IN (SELECT value FROM json_each(?)) ORDER BY updated_at DESC, seq DESC LIMIT ?`,
+         AND shelf IN (SELECT value FROM json_each(?)) AND (source = 'user_explicit' OR user_id = ?)
+         ORDER BY updated_at DESC, seq DESC LIMIT ?`,
       )
-      .all(JSON.stringify(shelves), limit)
+      .all(JSON.stringify(shelves), userId, limit)
       .map(({ seq }) => seq);
   }
 

@@ -12,7 +12,7 @@ import type { Accesses } from './accesses.ts';
 import type { Recalled, RecallWish } from './face.ts';
 import { LIMITS } from './limits.ts';
 import type { RecallStore } from './recall-store.ts';
-import type { Shelf } from './shelves.ts';
+import { type Shelf, userOf } from './shelves.ts';
 import type { MemoryStore } from './store.ts';
 import type { Embedded, Space, VectorStore } from './vector-store.ts';
 import type { Vectors } from './vectors.ts';
@@ -38,6 +38,11 @@ const QUESTION_MS = 3 * SECOND_MS;
 const FUSED = 32;
 /** Codes are about right: this many times more are measured exactly. */
 const MARGIN = 2;
+/**
+ * Over many long vectors the first look is at a quarter of their numbers: what stands out in all of them stands out there, and so many are then
+ * measured exactly.
+ */
+const GLANCED = { rows: 4_000, dimension: 512, share: 1 / 4, exact: 256 } as const;
 /** What is farther away has nothing to do with the question. */
 const LEAST_COSINE = 0.15;
 
@@ -69,7 +74,7 @@ export class Recall {
       byMeaning,
       hits.map(({ seq }) => seq),
     );
-    const standing = isStanding(wish) ? this.parts.store.instructions(seqs, topK) : [];
+    const standing = isStanding(wish) ? this.parts.store.instructions(seqs, userOf(caller), topK) : [];
     return this.read(tenant, fused, standing, topK);
   }
 
@@ -82,9 +87,13 @@ export class Recall {
   ): Promise<Near[]> {
     const { vectorStore } = this.parts;
     const spaces = vectorStore.spaces(shelves, asked);
+    const rows = spaces.reduce((sum, { count }) => sum + count, 0);
+    const isGlance = rows >= GLANCED.rows && asked.vector.length >= GLANCED.dimension;
+    const looked = isGlance ? asked.vector.subarray(0, asked.vector.length * GLANCED.share) : asked.vector;
+    const measured = isGlance ? Math.max(GLANCED.exact, most * MARGIN) : most * MARGIN;
     const ranked: Ranked[] = [];
-    for (const space of spaces) ranked.push(...(await this.ranked(space, asked.vector, most, allowed)));
-    const nearest = ranked.sort((a, b) => b.nearness - a.nearness).slice(0, most * MARGIN);
+    for (const space of spaces) ranked.push(...(await this.ranked(space, looked, measured, allowed)));
+    const nearest = ranked.sort((a, b) => b.nearness - a.nearness).slice(0, measured);
     const nearness = nearnessTo('cosine', asked.vector);
     const stored = vectorStore.vectorsOf(
       spaces.map(({ seq }) => seq),
@@ -96,6 +105,7 @@ export class Recall {
       .slice(0, most);
   }
 
+  /** By codes, about right. A vector that is shorter than the space looks at the first numbers only. */
   private ranked(
     { seq, dimension, count }: Space,
     vector: Float32Array,
@@ -104,7 +114,7 @@ export class Recall {
   ): Promise<Ranked[]> {
     const coded = { seq, dimension, distance: 'cosine', chunkCount: count } as const;
     const admits = (memory: number) => allowed?.has(memory) ?? true;
-    return nearestByCodes(this.parts.cache, coded, vector, most * MARGIN, admits);
+    return nearestByCodes(this.parts.cache, coded, vector, most, admits);
   }
 
   /** What was found as it is now, and instructions where there is room. */

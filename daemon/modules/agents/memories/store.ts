@@ -124,11 +124,11 @@ export class MemoryStore {
   }
 
   /** Writes a memory and its words. Part of a transaction. */
-  insert(tenant: string, row: Omit<MemoryRow, 'seq' | 'tenant'>): MemoryRow {
+  insert(tenant: string, row: Omit<MemoryRow, 'seq' | 'tenant' | 'vectorModel'>): MemoryRow {
     const book = this.book(tenant);
     const made = this.db.sql
       .insert(agentMemories)
-      .values({ ...row, tenant })
+      .values({ ...row, tenant, vectorModel: '' })
       .returning()
       .get();
     this.addWords(book.seq, made);

@@ -44,6 +44,8 @@ export const agentMemories = sqliteTable('agent_memories', {
   active: integer({ mode: 'boolean' }).notNull(),
   /** Id of the memory that has taken its place. */
   supersededBy: text('superseded_by'),
+  /** The model of its vector; empty when it has none. */
+  vectorModel: text('vector_model').notNull(),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
 });

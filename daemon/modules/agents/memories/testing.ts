@@ -1,3 +1,5 @@
+import type { AgentMemoryEntry } from '../../../../src/api/agents/memories.ts';
+import type { Value } from '../../../../src/api/schema.ts';
 import { fail } from '../../../../src/errors/app-error.ts';
 import type { Clock } from '../../../../src/kit/time.ts';
 import type { App } from '../../../app.ts';
@@ -140,3 +142,35 @@ function vectorOf(text: string): Float32Array {
   }
   return vector;
 }
+
+/** Gives an agent a memory over the API. */
+export async function add(
+  scene: MemoriesScene,
+  body: Record<string, unknown>,
+  agentId = 'agt_1',
+  caller = person(),
+): Promise<Entry> {
+  const answer: { memory: Entry } = await scene.call(
+    'CreateAgentMemory',
+    { params: { agentId }, body },
+    caller,
+  );
+  return answer.memory;
+}
+
+/** The memories of an agent, as the API lists them. */
+export async function list(
+  scene: MemoriesScene,
+  query: Record<string, unknown> = {},
+  agentId = 'agt_1',
+  caller = person(),
+): Promise<{ memories: Entry[]; total: number }> {
+  return await scene.call('ListAgentMemories', { params: { agentId }, query }, caller);
+}
+
+/** What memories say. */
+export function contents(entries: ReadonlyArray<{ content?: string }>): string[] {
+  return entries.map(({ content }) => content ?? '');
+}
+
+type Entry = Value<typeof AgentMemoryEntry>;

@@ -73,29 +73,29 @@ export class VectorStore implements VectorSource {
       .insert(memoryVectors)
       .values({ space, memory, vector: Buffer.from(bytesOf(vector)) })
       .run();
+    this.mark(memory, model);
     return left;
   }
 
   /** Takes the vector of a memory away; answers the space that it was in. Part of a transaction. */
   drop(memory: number): number | undefined {
-    return this.db.sql
+    const left = this.db.sql
       .delete(memoryVectors)
       .where(eq(memoryVectors.memory, memory))
       .returning({ space: memoryVectors.space })
       .get()?.space;
+    if (left !== undefined) this.mark(memory, '');
+    return left;
   }
 
-  /** Active memories after `seq` that have no vector by a model, in order. */
-  bare(tenant: string, model: string, seq: number, limit: number): Bare[] {
+  /** Some active memories that have no vector by a model. */
+  bare(tenant: string, model: string, but: readonly number[], limit: number): Bare[] {
+    const some = (range: string) =>
+      `SELECT seq, content, shelf, user_id AS userId FROM agent_memories
+       WHERE tenant = ?1 AND active = 1 AND vector_model ${range} ?2 AND seq NOT IN (SELECT value FROM json_each(?3))`;
     return this.db.raw
-      .query<Bare, [string, number, string, number]>(
-        `SELECT m.seq, m.content, m.shelf, m.user_id AS userId FROM agent_memories m
-         WHERE m.tenant = ? AND m.seq > ? AND m.active = 1 AND NOT EXISTS (
-           SELECT 1 FROM agent_memory_vectors v JOIN agent_memory_spaces s ON s.seq = v.space
-           WHERE v.memory = m.seq AND s.model = ?)
-         ORDER BY m.seq LIMIT ?`,
-      )
-      .all(tenant, seq, model, limit);
+      .query<Bare, [string, string, string, number]>(`${some('<')} UNION ALL ${some('>')} LIMIT ?4`)
+      .all(tenant, model, JSON.stringify(but), limit);
   }
 
   /** Whether a memory is still active with this text, so that a vector of it may be kept. */
@@ -124,5 +124,11 @@ export class VectorStore implements VectorSource {
       .returning({ seq: memorySpaces.seq })
       .all()
       .map(({ seq }) => seq);
+  }
+
+  private mark(memory: number, model: string): void {
+    this.db.raw
+      .query<null, [string, number]>('UPDATE agent_memories SET vector_model = ? WHERE seq = ?')
+      .run(model, memory);
   }
 }

@@ -80,7 +80,7 @@ export class Vectors {
   later(tenant: string): void {
     const model = this.modelOf(tenant);
     if (model === undefined || this.queued.has(tenant)) return;
-    if (this.parts.store.bare(tenant, model, 0, 1).length === 0) return;
+    if (this.parts.store.bare(tenant, model, [], 1).length === 0) return;
     this.queued.add(tenant);
     this.app.jobs.add({ kind: JOB, tenant, payload: { tenant } });
   }
@@ -120,42 +120,39 @@ export class Vectors {
   /** Gives the memories of a tenant their vectors. Errors: what the model refuses; the queue tries it again. */
   private async fill(tenant: string, signal: AbortSignal): Promise<void> {
     this.queued.delete(tenant);
-    const model = this.modelOf(tenant);
-    if (model === undefined) return;
-    let failure: unknown;
-    for (let from = 0; ; ) {
-      const bare = this.parts.store.bare(tenant, model, from, BATCH);
-      from = bare.at(-1)?.seq ?? from;
-      for (const batch of byUser(bare)) failure = (await this.fillBatch(tenant, batch, signal)) ?? failure;
-      if (bare.length < BATCH) break;
+    const refused = new Map<number, unknown>();
+    for (;;) {
+      const model = this.modelOf(tenant);
+      const bare =
+        model === undefined ? [] : this.parts.store.bare(tenant, model, [...refused.keys()], BATCH);
+      if (bare.length === 0) break;
+      for (const batch of byUser(bare)) await this.fillBatch(tenant, batch, refused, signal);
       signal.throwIfAborted();
     }
-    if (failure) throw failure;
+    for (const error of refused.values()) throw error;
   }
 
-  /** One text that a model refuses must not keep the others from their vectors. Answers what went wrong. */
-  private async fillBatch(tenant: string, batch: readonly Bare[], signal: AbortSignal): Promise<unknown> {
+  /** One text that a model refuses does not keep the others from their vectors. Errors: when it refuses one after the other. */
+  private async fillBatch(
+    tenant: string,
+    batch: readonly Bare[],
+    refused: Map<number, unknown>,
+    signal: AbortSignal,
+  ): Promise<void> {
     try {
-      await this.fillAll(tenant, batch, signal);
-      return undefined;
+      return await this.fillAll(tenant, batch, signal);
     } catch (error) {
-      return batch.length === 1 ? error : await this.fillEach(tenant, batch, signal);
+      if (signal.aborted) throw error;
     }
-  }
-
-  /** Errors: what the model says, when it refuses one after the other. */
-  private async fillEach(tenant: string, batch: readonly Bare[], signal: AbortSignal): Promise<unknown> {
-    let failure: unknown;
     let inARow = 0;
     for (const memory of batch)
       try {
         await this.fillAll(tenant, [memory], signal);
         inARow = 0;
       } catch (error) {
-        failure = error;
+        refused.set(memory.seq, error);
         if (++inARow === MOST_REFUSED || signal.aborted) throw error;
       }
-    return failure;
   }
 
   private async fillAll(tenant: string, batch: readonly Bare[], signal: AbortSignal): Promise<void> {

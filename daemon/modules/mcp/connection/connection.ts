@@ -20,6 +20,15 @@ export interface Way {
   failure?(): Error | undefined;
 }
 
+/** How a server is greeted. */
+export interface Greeting {
+  /** The version of svc. */
+  readonly version: string;
+  readonly timeoutMs: number;
+  /** Nobody waits for it any more. */
+  readonly signal: AbortSignal;
+}
+
 /** A tool to call, and how long it may take. */
 export interface ToolCall {
   readonly name: string;
@@ -35,6 +44,8 @@ export interface ToolCall {
 const LONGEST_CALL_MS = 15 * MINUTE_MS;
 const PROBE_MS = 10_000;
 const MOST_PAGES = 64;
+/** Characters of JSON after which no further page is asked for. */
+const MOST_LISTING = 8 * 1024 * 1024;
 
 /** What a tool answers is passed on as it is, so nothing is compiled of what a server says it will be. */
 const UNCHECKED: jsonSchemaValidator = {
@@ -59,7 +70,7 @@ export class Connection {
   ) {}
 
   /** Greets a server. Errors: whatever the transport says, as it says it. */
-  static async open(way: Way, version: string, timeoutMs: number): Promise<Connection> {
+  static async open(way: Way, { version, timeoutMs, signal }: Greeting): Promise<Connection> {
     // What only servers of tenants need is not read at each start.
     const { Client } = await import('@modelcontextprotocol/client');
     const client = new Client(
@@ -71,7 +82,6 @@ export class Connection {
           probe: { timeoutMs: Math.min(PROBE_MS, timeoutMs) },
         },
         jsonSchemaValidator: UNCHECKED,
-        listMaxPages: MOST_PAGES,
       },
     );
     const connection = new Connection(client, way);
@@ -81,7 +91,7 @@ export class Connection {
       connection.onLost?.();
     };
     try {
-      await client.connect(way.transport, { timeout: timeoutMs });
+      await client.connect(way.transport, { timeout: timeoutMs, signal });
       client.setNotificationHandler('notifications/tools/list_changed', () => connection.onToolsChanged?.());
       return connection;
     } catch (error) {
@@ -91,11 +101,22 @@ export class Connection {
     }
   }
 
-  /** What the server offers now. */
+  /** What the server offers now; of a list without an end the first part. */
   async tools(timeoutMs: number): Promise<readonly Tool[]> {
     if (!this.client.getServerCapabilities()?.tools) return [];
-    const listing = this.client.listTools(undefined, { timeout: timeoutMs, cacheMode: 'bypass' });
-    return (await this.explained(listing)).tools;
+    const found: Tool[] = [];
+    let size = 0;
+    let cursor: string | undefined;
+    for (let page = 0; page < MOST_PAGES; page++) {
+      const params = cursor === undefined ? {} : { cursor };
+      const listing = this.client.request({ method: 'tools/list', params }, { timeout: timeoutMs });
+      const { tools, nextCursor } = await this.explained(listing);
+      found.push(...tools);
+      size += JSON.stringify(tools).length;
+      if (nextCursor === undefined || nextCursor === '' || size > MOST_LISTING) break;
+      cursor = nextCursor;
+    }
+    return found;
   }
 
   /** Asks whether the server is there. */

@@ -17,6 +17,7 @@ export interface ConnectionParts extends WayParts {
 interface Held {
   readonly target: Target;
   readonly opening: Promise<Connection>;
+  readonly leaving: AbortController;
   users: number;
   lastUsed: number;
   timer?: Timer;
@@ -31,13 +32,14 @@ export interface Use {
 }
 
 /** Milliseconds until a server must have greeted; a program may have to be fetched first. */
-const OPEN_MS = { remote: 30_000, program: 120_000 };
+const OPEN_MS = { remote: 15_000, program: 120_000 };
 
 /** Keeps one connection to each server that is in use. */
 export class Connections {
   private readonly held = new Map<string, Held>();
   private readonly endings = new Set<Promise<void>>();
-  private isClosed = false;
+  /** Nothing is connected to any more: svc is stopping. */
+  isClosed = false;
 
   constructor(private readonly parts: ConnectionParts) {}
 
@@ -67,6 +69,11 @@ export class Connections {
     if (held) this.drop(id, held);
   }
 
+  /** Ends what is connected to a server, unless somebody uses it. */
+  endUnused(id: string): void {
+    if (this.held.get(id)?.users === 0) this.end(id);
+  }
+
   /** Ends all. */
   async close(): Promise<void> {
     this.isClosed = true;
@@ -93,7 +100,9 @@ export class Connections {
     if (there?.target.revision === target.revision) return { held: there, isNew: false };
     if (there) this.drop(target.id, there);
     if (target.config.stdio) this.makeRoom(target.tenant);
-    const held: Held = { target, opening: this.open(target), users: 0, lastUsed: performance.now() };
+    const leaving = new AbortController();
+    const opening = this.open(target, leaving.signal);
+    const held: Held = { target, opening, leaving, users: 0, lastUsed: performance.now() };
     this.held.set(target.id, held);
     held.opening.then(
       (connection) => {
@@ -107,11 +116,11 @@ export class Connections {
     return { held, isNew: true };
   }
 
-  private async open(target: Target): Promise<Connection> {
-    const isProgram = target.config.stdio !== undefined;
+  private async open(target: Target, signal: AbortSignal): Promise<Connection> {
+    const timeoutMs = OPEN_MS[target.config.stdio ? 'program' : 'remote'];
     try {
       const way = await wayTo(target, this.parts);
-      return await Connection.open(way, this.parts.version, OPEN_MS[isProgram ? 'program' : 'remote']);
+      return await Connection.open(way, { version: this.parts.version, timeoutMs, signal });
     } catch (error) {
       throw serverFailure(error);
     }
@@ -142,6 +151,7 @@ export class Connections {
 
   private drop(id: string, held: Held): void {
     clearTimeout(held.timer);
+    held.leaving.abort();
     if (this.held.get(id) === held) this.held.delete(id);
     const ending = held.opening
       .then(

@@ -58,11 +58,13 @@ async function call(
   { method, body, signal }: RequestInit,
   headers: Headers,
 ): Promise<Response> {
-  const proven = await credentials.headers();
+  const all = new Headers(own);
+  for (const [name, value] of headers) all.set(name, value);
+  for (const [name, value] of Object.entries(await credentials.headers())) all.set(name, value);
   return outbound.fetch({
     url: url.href,
     method,
-    headers: { ...own, ...Object.fromEntries(headers), ...proven },
+    headers: Object.fromEntries(all),
     body: typeof body === 'string' ? body : undefined,
     signal: signal ?? undefined,
     trust,

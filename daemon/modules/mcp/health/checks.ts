@@ -13,6 +13,7 @@ const AT_ONCE = 16;
 export class HealthChecks {
   private timer: Timer | undefined;
   private running: Promise<void> | undefined;
+  private isStopped = false;
 
   constructor(
     private readonly app: Pick<App, 'clock' | 'log' | 'config'>,
@@ -33,6 +34,7 @@ export class HealthChecks {
 
   stop(): void {
     clearInterval(this.timer);
+    this.isStopped = true;
   }
 
   /** Asks all of them once and notes what they said. */
@@ -44,7 +46,7 @@ export class HealthChecks {
         for (let row = waiting.pop(); row; row = waiting.pop()) checks.push(await this.check(row));
       };
       await Promise.all(Array.from({ length: AT_ONCE }, work));
-      this.store.note(checks);
+      if (!this.isStopped) this.store.note(checks);
     } catch (error) {
       this.app.log.warn('tool servers could not be checked', { error });
     }
@@ -66,7 +68,11 @@ export class HealthChecks {
         .use(target, (connection) => connection.ping(MOST_MS), { isCheck: true })
         .then(
           () => null,
-          (error: unknown) => serverFailure(error).message,
+          (error: unknown) => {
+            // Whatever lies between may have forgotten this connection: the next one begins anew.
+            this.connections.endUnused(id);
+            return serverFailure(error).message;
+          },
         );
       const failure = await Promise.race([ping, late.promise]);
       return checked(failure === null ? 'healthy' : 'unhealthy', failure);

@@ -19,13 +19,19 @@ export interface Discovered {
 
 /** Milliseconds until a server must have listed its tools. */
 const LIST_MS = 30_000;
+const BETWEEN_MS = 1_000;
 const MOST_TOOLS = 1_000;
 const MOST_NAME = 256;
 const MOST_DESCRIPTION = 32 * 1024;
-const MOST_SCHEMA = 256 * 1024;
+const MOST_SCHEMA = 64 * 1024;
+/** Characters of all that is kept of a server. */
+const MOST_KEPT = 2 * 1024 * 1024;
 
 /** Asks servers what they offer. */
 export class Discovery {
+  /** What is to be asked again, by the id of the server. */
+  private readonly waiting = new Map<string, Target>();
+
   constructor(
     private readonly app: Pick<App, 'clock' | 'db' | 'log'>,
     private readonly stores: { readonly servers: ServerStore; readonly tools: ToolStore },
@@ -48,6 +54,8 @@ export class Discovery {
   /** Asks a server and keeps what it says, unless it was changed meanwhile. Tools stay as they are when it fails. */
   async refresh(target: Target): Promise<Discovered> {
     const found = await this.ask(target);
+    // That a server cannot be reached while svc stops says nothing of the server.
+    if (this.connections.isClosed) return found;
     this.app.db.transaction(() => {
       const row = this.stores.servers.find(target.tenant, target.id);
       if (row?.sealed !== target.revision) return;
@@ -57,11 +65,24 @@ export class Discovery {
     return found;
   }
 
-  /** Reads the tools of a server again, beside whatever goes on. */
+  /** Reads the tools of a server again, beside whatever goes on: one time a second at most, however often it is asked for. */
   soon(target: Target): void {
-    void this.refresh(target).catch((error) =>
-      this.app.log.warn('the tools of a server could not be kept', { server: target.name, error }),
-    );
+    const isWaiting = this.waiting.has(target.id);
+    this.waiting.set(target.id, target);
+    if (!isWaiting) void this.work(target.id);
+  }
+
+  private async work(id: string): Promise<void> {
+    for (let target = this.waiting.get(id); target; ) {
+      const { name: server } = target;
+      await this.refresh(target).catch((error) =>
+        this.app.log.warn('the tools of a server could not be kept', { server, error }),
+      );
+      await Bun.sleep(BETWEEN_MS);
+      const next = this.waiting.get(id);
+      if (next === target) this.waiting.delete(id);
+      target = next === target ? undefined : next;
+    }
   }
 
   private checked({ tenant, id }: Target, failure?: AppError): Checked {
@@ -87,14 +108,23 @@ export class Discovery {
         lastSeenAt: now,
       }),
     );
-    const kept = rows.filter(isOfferable).slice(0, MOST_TOOLS);
+    let left = MOST_KEPT;
+    const fits = (row: ToolRow) => {
+      left -= sizeOf(row);
+      return left >= 0;
+    };
+    const kept = rows.filter(isOfferable).slice(0, MOST_TOOLS).filter(fits);
     if (kept.length < rows.length)
       this.app.log.warn('tools of a server are not offered: there are too many, or they are too large', {
         server,
-        left: rows.length - kept.length,
+        count: rows.length - kept.length,
       });
     return kept;
   }
+}
+
+function sizeOf({ name, description, inputSchema, annotations }: ToolRow): number {
+  return name.length + description.length + inputSchema.length + annotations.length;
 }
 
 function isOfferable({ name, description, inputSchema, annotations }: ToolRow): boolean {

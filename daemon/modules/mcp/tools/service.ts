@@ -49,8 +49,13 @@ export interface ToolParts {
 
 type Arguments = Readonly<Record<string, unknown>>;
 
+/** Most calls of one tenant at once. */
+const MOST_CALLS = 128;
+
 /** Lists and calls the tools of servers. */
 export class ToolService implements McpTools {
+  private readonly running = new Map<string, number>();
+
   constructor(
     private readonly app: Pick<App, 'clock' | 'config'>,
     private readonly parts: ToolParts,
@@ -104,7 +109,7 @@ export class ToolService implements McpTools {
 
   /**
    * Calls a tool of a server, by its own name or its federated one. How the server or the tool fails is the result. Errors:
-   * not_found naming the server (missing, foreign, disabled) or the tool (missing, not offered); cancelled.
+   * not_found naming the server (missing, foreign, disabled) or the tool (missing, not offered); resource_exhausted; cancelled.
    */
   async callOf(
     tenant: string,
@@ -124,10 +129,14 @@ export class ToolService implements McpTools {
     return this.run(server, row, args, signal);
   }
 
-  private findFederated(tenant: string, name: string): OfferedTool {
-    const found = this.offered(tenant).find((tool) => tool.name === name);
-    if (!found) throw fail('not_found', { what: 'tool', id: name });
-    return found;
+  /** The tool that `offered` shows under a name. */
+  private findFederated(tenant: string, name: string): Pick<OfferedTool, 'server' | 'row'> {
+    for (const server of this.parts.serverStore.list(tenant, true)) {
+      const own = ownName(server, name);
+      const row = own === name ? undefined : this.parts.store.find(tenant, server.id, own);
+      if (row && passes(filterOf(server), own)) return { server, row };
+    }
+    throw fail('not_found', { what: 'tool', id: name });
   }
 
   private async run(
@@ -144,6 +153,7 @@ export class ToolService implements McpTools {
       ...end,
       latencyMs: Math.round(performance.now() - began),
     });
+    this.enter(server.tenant);
     try {
       return ended(await this.answer(server, tool, args, signal));
     } catch (error) {
@@ -151,7 +161,22 @@ export class ToolService implements McpTools {
       const failure = error instanceof AppError ? error : serverFailure(error);
       const status = failure.code === 'upstream_timeout' ? 'timeout' : 'error';
       return ended({ status, output: failureText(failure.message), error: failure.message });
+    } finally {
+      this.leave(server.tenant);
     }
+  }
+
+  private enter(tenant: string): void {
+    const now = this.running.get(tenant) ?? 0;
+    if (now >= MOST_CALLS)
+      throw fail('resource_exhausted', { message: `${MOST_CALLS} calls of MCP tools run already.` });
+    this.running.set(tenant, now + 1);
+  }
+
+  private leave(tenant: string): void {
+    const left = (this.running.get(tenant) ?? 1) - 1;
+    if (left > 0) this.running.set(tenant, left);
+    else this.running.delete(tenant);
   }
 
   private async answer(server: ServerRow, tool: ToolRow, args: Arguments, signal: AbortSignal) {

@@ -3,7 +3,7 @@ import type { Input, Output } from '../../../../../src/api/endpoint.ts';
 import { AppError, invalid } from '../../../../../src/errors/app-error.ts';
 import type { Caller } from '../../../../http/route.ts';
 import { TOOL_NAME } from '../checks.ts';
-import type { WantedAgent } from '../definition.ts';
+import { type WantedAgent, WIRE_MODES } from '../definition.ts';
 import type { AgentService } from '../service.ts';
 import { definitionToWire, toWire } from '../wire.ts';
 import { type Found, findAgent } from './document.ts';
@@ -57,8 +57,8 @@ const OPENCODE_NAMES: Readonly<Record<string, string>> = {
   'config.reasoningEffort': 'reasoningEffort',
 };
 
-/** Errors: invalid_argument when its prompt is elsewhere. */
-export function translate(found: Found): Translated {
+/** What an agent of opencode is here. Errors: invalid_argument when its prompt is elsewhere. */
+function translate(found: Found): Translated {
   const { agent, others } = found;
   const { name, description, model, prompt, hidden, color, disable } = agent;
   if (prompt?.includes('{file:'))
@@ -69,7 +69,7 @@ export function translate(found: Found): Translated {
     wanted: {
       ...{ name, description, model, systemPrompt: prompt, hidden, color },
       ...(disable === undefined ? {} : { enabled: !disable }),
-      mode: agent.mode === 'subagent' ? 'AGENT_MODE_SUBAGENT' : 'AGENT_MODE_PRIMARY',
+      mode: WIRE_MODES[agent.mode === 'subagent' ? 'subagent' : 'primary'],
       maxSteps: agent.steps ?? agent.maxSteps,
       tools: tools.names,
       config: configOf(found, rules, tools),

@@ -160,6 +160,17 @@ describe('an agent that changes agents', () => {
     expect(agentOf(id).version).toBe(2);
   });
 
+  test('has changed it once, whenever the daemon ends', async () => {
+    const own = await maker();
+    const { id } = await scene.make({ name: 'old' });
+    await use(own, 'update_agent', { agent: 'old', name: 'new' });
+    expect(notes).toEqual([id]);
+    const context = contextOf(own, 'member', 'org_a');
+    const cut = await toolOf(own, 'update_agent').recover?.({ agent: 'old', name: 'new' }, context, id);
+    expect(cut?.ok).toBe(true);
+    expect(agentOf(id)).toMatchObject({ name: 'new', version: 2 });
+  });
+
   test('never changes itself, by whatever name', async () => {
     const own = await maker({ mentionAlias: 'me' });
     for (const agent of [own.id, 'maker', 'me', 'ME'])

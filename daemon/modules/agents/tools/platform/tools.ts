@@ -2,17 +2,9 @@ import { ROLES, type Role } from '../../../../../src/api/endpoint.ts';
 import { AppError, fail } from '../../../../../src/errors/app-error.ts';
 import { newId } from '../../../../../src/kit/id.ts';
 import { readConfig } from '../../definitions/config.ts';
-import type { Definition } from '../../definitions/definition.ts';
+import { type Definition, WIRE_MODES } from '../../definitions/definition.ts';
 import type { AgentService } from '../../definitions/service.ts';
-import {
-  done,
-  failed,
-  type JsonObject,
-  type Tool,
-  type ToolContext,
-  type ToolOutcome,
-  type ToolSource,
-} from '../tool.ts';
+import { done, failed, type Tool, type ToolContext, type ToolOutcome, type ToolSource } from '../tool.ts';
 import { type AgentArguments, ARGUMENTS } from './arguments.ts';
 import { excessOf, looserThan, type Powers } from './bounds.ts';
 import { brief, full } from './shown.ts';
@@ -55,23 +47,27 @@ function createTool(service: AgentService): Tool {
 }
 
 function updateTool(service: AgentService): Tool {
-  const run = async (args: JsonObject, context: ToolContext) =>
-    change(service, args as AgentArguments, context);
   return {
     name: 'platform_update_agent',
     description:
       'Changes an agent; what is not named stays. You cannot change yourself, nor an agent that may do more than you, nor take approvals away.',
     parameters: ARGUMENTS.update,
-    run,
-    // What it sets is set to the same again.
-    recover: run,
+    run: async (args, context) => change(service, args as AgentArguments, context, String(args.agent)),
+    // What it sets is set to the same again. Its name may be another one by now.
+    recover: async (args, context, id) => change(service, args as AgentArguments, context, id),
   };
 }
 
-function change(service: AgentService, args: AgentArguments, { caller, agent }: ToolContext): ToolOutcome {
+function change(
+  service: AgentService,
+  args: AgentArguments,
+  context: ToolContext,
+  reference: string,
+): ToolOutcome {
+  const { caller, agent } = context;
   return outcome(() => {
     allow(caller.role, 'member');
-    const old = service.get(caller.tenant, args.agent ?? '');
+    const old = service.get(caller.tenant, reference);
     if (old.id === agent.id)
       throw fail('failed_precondition', { message: 'An agent does not change itself.' });
     const before = powersOf(old.definition);
@@ -80,6 +76,7 @@ function change(service: AgentService, args: AgentArguments, { caller, agent }: 
       refuse('it was', looserThan(powersOf(next), before));
     };
     const wanted = changedAgent(args, old.definition, before.config.approval);
+    context.note(old.id);
     return full(service.update(caller, old.id, wanted, { byAgent: agent.id, guard }));
   });
 }
@@ -104,14 +101,8 @@ function listTool(service: AgentService): Tool {
     isParallel: true,
     run: async (args, { caller }) =>
       outcome(() => {
-        const { mode, limit, offset } = args as { mode?: string; limit?: number; offset?: number };
-        const wanted =
-          mode === undefined
-            ? undefined
-            : mode === 'subagent'
-              ? ('AGENT_MODE_SUBAGENT' as const)
-              : ('AGENT_MODE_PRIMARY' as const);
-        const { rows, total } = service.list(caller.tenant, { mode: wanted, limit, offset });
+        const { mode, ...page } = args as { mode?: keyof typeof WIRE_MODES; limit?: number; offset?: number };
+        const { rows, total } = service.list(caller.tenant, { ...page, mode: mode && WIRE_MODES[mode] });
         return { agents: rows.map(brief), total };
       }),
   };

@@ -1,5 +1,10 @@
 import type { Agent, AgentConfig, ApprovalSettings } from '../../definitions/agent.ts';
-import { type Definition, PERMISSION_MODES, type WantedAgent } from '../../definitions/definition.ts';
+import {
+  type Definition,
+  PERMISSION_MODES,
+  type WantedAgent,
+  WIRE_MODES,
+} from '../../definitions/definition.ts';
 import type { AgentArguments } from './arguments.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -40,7 +45,7 @@ function fieldsOf(args: AgentArguments): WantedAgent {
   return {
     ...same,
     ...(same.tools?.length === 0 ? { clearTools: true } : {}),
-    ...(mode ? { mode: mode === 'subagent' ? 'AGENT_MODE_SUBAGENT' : 'AGENT_MODE_PRIMARY' } : {}),
+    ...(mode ? { mode: WIRE_MODES[mode] } : {}),
     taskPermissionMode: names.find((name) => PERMISSION_MODES[name] === permissionMode),
   };
 }

@@ -117,7 +117,7 @@ function grep(parts: SandboxParts): Tool {
         const narrow = { skip: SKIPPED, ...(names && !names.includes('/') ? { names } : {}) };
         const query = { path: root, pattern, narrow };
         const { matches, isCut } = await parts.own.files.search(where, query, context.signal);
-        const fits = names ? fitting(root, names) : () => true;
+        const fits = fitting(root, names);
         const lines = matches
           .filter(({ file }) => fits(file))
           .map(({ file, line, content }) => `${shownIn(place, file)}:${line}: ${short(content)}`);
@@ -128,13 +128,24 @@ function grep(parts: SandboxParts): Tool {
   });
 }
 
-/** Whether the name of a file, or its path below a directory where the glob has a slash, matches. */
-function fitting(root: string, names: string): (file: string) => boolean {
-  const pattern = new Bun.Glob(names);
+/**
+ * Whether a file is among those that are looked into: by its name, or by its path below a directory where the glob has a slash.
+ * Not every program that searches can be told.
+ */
+function fitting(root: string, names: string | undefined): (file: string) => boolean {
+  const pattern = names ? new Bun.Glob(names) : undefined;
   const start = root.endsWith('/') ? root.length : root.length + 1;
-  return names.includes('/')
-    ? (file) => pattern.match(file.slice(start))
-    : (file) => pattern.match(file.slice(file.lastIndexOf('/') + 1));
+  return (file) => {
+    const path = file.slice(start);
+    if (
+      path
+        .split('/')
+        .slice(0, -1)
+        .some((part) => SKIPPED.includes(part))
+    )
+      return false;
+    return pattern?.match(names?.includes('/') ? path : file.slice(file.lastIndexOf('/') + 1)) ?? true;
+  };
 }
 
 function short(content: string): string {

@@ -8,7 +8,6 @@ import { openDatabase } from '../../../../db/open.ts';
 import type { Caller } from '../../../../http/route.ts';
 import { Jobs } from '../../../../jobs/queue.ts';
 import { openTestApp } from '../../../../testing/app.ts';
-import { whyUnusable } from '../../../sandbox/drivers/namespace/probe.ts';
 import { createSandboxModule, selectDriver, type WorkSandboxes } from '../../../sandbox/index.ts';
 import type { Agent } from '../../definitions/agent.ts';
 import { createToolsRoom, type ToolsRoom } from '../index.ts';
@@ -145,7 +144,7 @@ export async function openToolScene(options: SceneOptions = {}): Promise<ToolSce
 
 /** The drivers that can be had here, and the flags that choose them. */
 export const sceneCases: ReadonlyArray<{ readonly name: string; readonly flags: SceneOptions['flags'] }> = [
-  ...(whyUnusable('t') === undefined
+  ...(process.platform === 'linux' && process.getuid?.() === 0 && (Bun.which('crun') ?? Bun.which('runc'))
     ? [{ name: 'namespace', flags: { 'sandbox.driver': 'namespace' } }]
     : []),
   ...(process.env.SVC_TEST_DOCKER_SOCKET

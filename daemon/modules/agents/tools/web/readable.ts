@@ -39,10 +39,17 @@ const LEAST_MAIN = 500;
 /** Makes Markdown of HTML as it comes, without ever holding its tree; others run in between. `base` is its address. */
 export async function readableOf(html: AsyncIterable<string>, base: string): Promise<Readable> {
   const page = new PageReader(base);
-  for await (const part of html)
-    for (let at = 0; at < part.length && page.take(part.slice(at, at + STEP)); at += STEP)
-      await new Promise((resolve) => setImmediate(resolve));
+  for await (const part of html) if (!(await takeIn(page, part))) break;
   return page.end();
+}
+
+/** Hands a page HTML with others in between; false when that is enough. */
+async function takeIn(page: PageReader, html: string): Promise<boolean> {
+  for (let at = 0; at < html.length; at += STEP) {
+    if (!page.take(html.slice(at, at + STEP))) return false;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return true;
 }
 
 class PageReader {
