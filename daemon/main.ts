@@ -98,6 +98,7 @@ async function compose(app: App): Promise<Instance> {
     instanceTenant: auth.instanceTenant,
     port: () => port,
     routes: () => routes,
+    extraTools: () => agents.inbound,
   });
   const memory = createMemoryModule(app, gateway.embed);
   const functions = createFunctionsModule(app, sandbox.own);

@@ -1,5 +1,6 @@
 import { createInterface, type Interface } from 'node:readline';
 import { Transform, Writable } from 'node:stream';
+import type { OutputStream } from './terminal.ts';
 
 const HISTORY = 500;
 const ESCAPE_WAIT_MS = 50;
@@ -32,9 +33,12 @@ export class LineEditor {
   private readonly input = new TypedText((key) => this.events.key?.(key) === true);
   private isClosed = false;
 
-  constructor(private readonly events: EditorEvents) {
+  constructor(
+    private readonly out: OutputStream,
+    private readonly events: EditorEvents,
+  ) {
     process.stdin.setRawMode(true);
-    process.stdout.write(PASTE_ON);
+    out.write(PASTE_ON);
     this.reader = createInterface({
       input: process.stdin.pipe(this.input),
       output: new Silent(),
@@ -73,7 +77,7 @@ export class LineEditor {
     this.isClosed = true;
     this.reader.close();
     process.stdin.unpipe(this.input);
-    process.stdout.write(PASTE_OFF);
+    this.out.write(PASTE_OFF);
     process.stdin.setRawMode(false);
     process.stdin.pause();
   }
@@ -107,7 +111,7 @@ export class TypedText extends Transform {
     const typed = this.decoder.decode(chunk, { stream: true });
     const text = this.held + (this.takes(typed) ? '' : typed);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the marks begin with one
-    const cut = /\x1b\[20?[01]?$/.exec(text);
+    const cut = /\x1b\[(?:2(?:0[01]?)?)?$/.exec(text);
     this.held = cut?.[0] ?? '';
     let shown = '';
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the marks begin with one

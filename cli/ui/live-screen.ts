@@ -71,8 +71,9 @@ export class LiveScreen {
   /** Takes the live lines away and leaves the cursor at the beginning of a line. */
   close(): void {
     this.live = undefined;
-    if (this.open !== '') this.line('');
-    else this.draw([]);
+    const rows = this.open === '' ? [] : [this.open];
+    this.open = '';
+    this.draw(rows);
   }
 
   private draw(finished: readonly string[]): void {

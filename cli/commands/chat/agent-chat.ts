@@ -76,7 +76,7 @@ export class AgentChat {
   /** Talks until the person leaves, or until the one turn is over. Returns the exit code. Errors: RemoteError, unreachable. */
   async run(): Promise<number> {
     const after = await this.catchUp();
-    this.editor = new LineEditor({
+    this.editor = new LineEditor(this.outside.terminal.out, {
       line: (text) => void this.takeLine(text),
       change: () => this.draw(),
       interrupt: () => void this.interrupt(),

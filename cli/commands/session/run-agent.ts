@@ -27,8 +27,7 @@ export async function runAgent(
   return orNext(agent, async () => {
     const client = await cli.client();
     const sessionId = await sessionFor(client, agent, options.session);
-    const isInteractive = process.stdin.isTTY && cli.terminal.out.isTty && cli.terminal.err.isTty;
-    if (!isInteractive || options.json || options.detach)
+    if (!isInteractive(cli) || options.json || options.detach)
       return runPlainly(cli, client, { sessionId, text, options });
     const { AgentChat } = await import('../chat/agent-chat.ts');
     const first = { text, queue: options.queue === true };
@@ -37,13 +36,23 @@ export async function runAgent(
 }
 
 /** Talks with an agent at the terminal. Returns the exit code. Errors: invalid_argument; RemoteError. */
-export function talkToAgent(cli: Cli, agent: string, session: string | undefined): Promise<number> {
+export async function talkToAgent(cli: Cli, agent: string, session: string | undefined): Promise<number> {
+  if (!isInteractive(cli))
+    throw invalid({
+      field: 'terminal',
+      description: `cannot be talked at: it is none, or a dumb one. One turn without it: svc session run ${agent} "..."`,
+    });
   return orNext(agent, async () => {
     const client = await cli.client();
     const sessionId = await sessionFor(client, agent, session);
     const { AgentChat } = await import('../chat/agent-chat.ts');
     return new AgentChat(cli, client, { agent, sessionId }).run();
   });
+}
+
+/** Whether somebody sits at a terminal whose cursor can be moved. */
+function isInteractive({ terminal: { out, err }, env }: Cli): boolean {
+  return process.stdin.isTTY === true && out.isTty && err.isTty && env.TERM !== 'dumb';
 }
 
 async function orNext<T>(agent: string, work: () => Promise<T>): Promise<T> {

@@ -2,7 +2,7 @@ import { fail } from '../../../src/errors/app-error.ts';
 import type { App, Module } from '../../app.ts';
 import type { FunctionsFace } from '../functions/index.ts';
 import type { Converse, Embed } from '../gateway/index.ts';
-import type { McpTools } from '../mcp/index.ts';
+import type { InboundTool, McpTools } from '../mcp/index.ts';
 import type { MemoryModule } from '../memory/index.ts';
 import type { WorkSandboxes } from '../sandbox/index.ts';
 import { createDefinitionsRoom } from './definitions/index.ts';
@@ -33,8 +33,14 @@ export interface AgentsOptions {
   readonly documents: Pick<MemoryModule['documents'], 'query'>;
 }
 
+/** The module of agents. */
+export interface AgentsModule extends Module {
+  /** Tools of agents that clients of /mcp may call too. */
+  readonly inbound: readonly InboundTool[];
+}
+
 /** Agents: definitions, sessions, turns that survive the process, tools, reviews and memories. */
-export function createAgentsModule(app: App, options: AgentsOptions): Module {
+export function createAgentsModule(app: App, options: AgentsOptions): AgentsModule {
   const definitions = createDefinitionsRoom(app, () => sources);
   const { agents } = definitions;
   const reviews = createReviewsRoom(app);
@@ -68,6 +74,7 @@ export function createAgentsModule(app: App, options: AgentsOptions): Module {
   });
   return {
     name: 'agents',
+    inbound: tools.inbound,
     routes: [
       ...definitions.routes,
       ...reviews.routes,

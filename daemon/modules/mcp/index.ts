@@ -8,6 +8,7 @@ import { Connections } from './connection/connections.ts';
 import { credentialsOf } from './connection/credentials.ts';
 import type { InboundTool, McpTools } from './face.ts';
 import { HealthChecks } from './health/checks.ts';
+import { agentTools } from './inbound/agent-tools.ts';
 import { offered } from './inbound/define.ts';
 import { Operations } from './inbound/operations.ts';
 import { otherTools } from './inbound/other-tools.ts';
@@ -98,7 +99,7 @@ export function createMcpModule(app: App, needs: McpNeeds): Module & McpFace {
 
 function createInbound(app: App, { routes, extraTools }: McpNeeds) {
   const operations = new Operations(routes);
-  const own = [...otherTools, ...sandboxTools].map((tool) => offered(tool, operations));
+  const own = [...otherTools, ...sandboxTools, ...agentTools].map((tool) => offered(tool, operations));
   const all = () => [...own, ...(extraTools?.() ?? [])];
   const switches = new Switches(app, new SwitchStore(app.db), all);
   const inbound = new InboundServer({

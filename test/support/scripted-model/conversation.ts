@@ -30,6 +30,9 @@ export interface NextAnswer {
 /** What the model says in place of calls when it is told not to call. */
 export const NO_MORE_CALLS = 'I may not call any more.';
 
+/** What stands in the place of ids of a model that has none. */
+const BAD_IDS = { same: 'call_0', none: '' } as const;
+
 /** A conversation that no loop that works would send. */
 export class Violation extends Error {}
 
@@ -127,7 +130,7 @@ class Player {
     const common = { manners: step.manners, place, script, root };
     if (!mayCall && step.calls.length > 0) return { text: NO_MORE_CALLS, calls: [], ...common };
     const calls = step.calls.map(({ tool, args }, i) => ({
-      id: `c_${place}_${i}_${attempt(place)}`,
+      id: step.manners.ids ? BAD_IDS[step.manners.ids] : `c_${place}_${i}_${attempt(place)}`,
       type: 'function',
       function: { name: tool, arguments: this.filled(args, true) },
     }));
@@ -173,14 +176,16 @@ class Player {
     for (const [i, { id, type, function: made }] of calls.entries()) {
       const { tool, args } = step.calls[i] ?? { tool: '', args: '' };
       const wanted = this.filled(args, true);
-      if (!id.startsWith(`c_${place}_${i}_`)) throw new Violation(`the call ${id} is not of ${place}`);
+      if (!step.manners.ids && !id.startsWith(`c_${place}_${i}_`))
+        throw new Violation(`the call ${id} is not of ${place}`);
       if (type !== 'function' || made.name !== tool)
         throw new Violation(`the call ${id} was of ${tool}, not of ${made.name}`);
       if (made.arguments !== wanted)
         throw new Violation(`the arguments of ${id} were ${wanted}, not ${made.arguments}`);
       attempts.add(id.slice(id.lastIndexOf('_')));
     }
-    if (attempts.size > 1) throw new Violation(`calls of two answers are mixed at ${place}`);
+    if (step.manners.ids) refuseSameIds(calls);
+    else if (attempts.size > 1) throw new Violation(`calls of two answers are mixed at ${place}`);
   }
 
   /** The next step whose guards hold, after what the last one was to bring. */
@@ -238,4 +243,10 @@ function resultOf(id: string, message: WireMessage | undefined): string {
   if (message.tool_call_id !== id)
     throw new Violation(`the result of ${id} is missing: there is one of ${message.tool_call_id}`);
   return textOf(message);
+}
+
+/** A loop gives ids to calls that have none. */
+function refuseSameIds(calls: readonly WireCall[]): void {
+  const ids = new Set(calls.map(({ id }) => id));
+  if (ids.size < calls.length || ids.has('')) throw new Violation('calls cannot be told apart by their ids');
 }

@@ -19,7 +19,7 @@
  * the call above; `system`, `steer` and `context` must be found, before the next answer, in the system prompt, in what was
  * said since the last answer, or anywhere but in scripts. `if` and `unless`, with a subject or about the results, choose; `repeat` writes a step
  * several times, with its number in `{{i}}`. Named groups are values for what comes later. `wait MS`, `pace MS`, `fail STATUS TIMES`,
- * `hang TIMES` and `cut TIMES` are the manners of the next answer.
+ * `hang TIMES` and `cut TIMES` are the manners of the next answer; `ids same` and `ids none` give its calls ids that are no ids.
  */
 export interface Script {
   /** Whose conversation it is: one of a session, never of two. */
@@ -58,6 +58,8 @@ export interface Manners {
   readonly fails: { readonly status: number; readonly times: number };
   readonly hangs: number;
   readonly cuts: number;
+  /** What its calls are called by; else each has an id of its own. */
+  readonly ids?: 'same' | 'none';
 }
 
 /** One answer of the model. */
@@ -178,6 +180,7 @@ function callOf(line: string): DraftCall {
 }
 
 function mannerOf(word: string, rest: string): Partial<Manners> | undefined {
+  if (word === 'ids' && (rest === 'same' || rest === 'none')) return { ids: rest };
   const [first = Number.NaN, second = 1] = rest.split(/\s+/).map(Number);
   if (!Number.isFinite(first)) return undefined;
   if (word === 'wait') return { waitMs: first };

@@ -1,9 +1,11 @@
 import type { App } from '../../../app.ts';
 import type { Route } from '../../../http/route.ts';
+import type { InboundTool } from '../../mcp/index.ts';
 import type { WorkSandboxes } from '../../sandbox/index.ts';
 import { artifactRoutes, artifactTools, capped, createArtifacts } from './artifacts/index.ts';
 import { SessionSandboxes, sandboxTools } from './sandbox/index.ts';
 import type { Tool, ToolContext, ToolSource } from './tool.ts';
+import { inboundWebTools } from './web/inbound.ts';
 import { webTools } from './web/index.ts';
 
 export { capped } from './artifacts/index.ts';
@@ -19,6 +21,8 @@ export interface ToolsNeeds {
 export interface ToolsRoom {
   readonly sources: readonly ToolSource[];
   readonly routes: readonly Route[];
+  /** Those that clients of /mcp may call too. */
+  readonly inbound: readonly InboundTool[];
   /** A result as a model is given it; of one that is too long the whole becomes an artifact of the session. */
   cap(context: Pick<ToolContext, 'caller' | 'sessionId' | 'callId'>, output: string): string;
   /** Ends the sandbox of a session of an ephemeral agent, which would else sleep and be deleted after a month. */
@@ -30,9 +34,11 @@ export function createToolsRoom(app: App, { sandboxes, hasSession }: ToolsNeeds)
   const places = new SessionSandboxes(sandboxes);
   const parts = { clock: app.clock, own: sandboxes, places };
   const artifacts = createArtifacts(app);
-  const tools = [...sandboxTools(parts), ...webTools(app), ...artifactTools(artifacts, parts)];
+  const web = webTools(app);
+  const tools = [...sandboxTools(parts), ...web, ...artifactTools(artifacts, parts)];
   return {
     sources: [sourceOf(tools)],
+    inbound: inboundWebTools(web),
     routes: artifactRoutes(artifacts, hasSession),
     cap: ({ caller: { tenant }, sessionId, callId }, output) =>
       capped(output, (whole) => artifacts.keepResult({ tenant, sessionId, callId }, whole)),
