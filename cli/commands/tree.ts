@@ -466,6 +466,10 @@ export const tree: Branch = {
           summary: 'Print what happened in a session, and what happens',
           load: async () => (await import('./session/tail.ts')).tail,
         },
+        artifacts: {
+          summary: 'List what a session keeps beside its conversation, or get one of them',
+          load: async () => (await import('./session/artifacts.ts')).artifacts,
+        },
         steer: {
           summary: 'Say something to a turn that is under way, or answer its question',
           load: async () => (await import('./session/steer.ts')).steer,

@@ -25,11 +25,12 @@ function shownBy(sent: string, columns: number): { rows: string[]; row: number; 
     }
     cells[row] ??= [];
   }
-  return {
-    rows: Array.from(cells, (line = []) => Array.from(line, (cell) => cell ?? ' ').join('')),
-    row,
-    column,
-  };
+  const rows = Array.from(cells, (line = []) =>
+    Array.from(line, (cell) => cell ?? ' ')
+      .join('')
+      .trimEnd(),
+  );
+  return { rows, row, column };
 }
 
 function screenOf(columns = 20) {
@@ -53,7 +54,7 @@ describe('a screen with live lines', () => {
     expect(shown()).toEqual({ rows: ['One two', 'three', 'works', '> hel'], row: 3, column: 3 });
     screen.line('✓ done');
     screen.show(typing(''));
-    expect(shown()).toEqual({ rows: ['One two', 'three', '✓ done', '> '], row: 3, column: 2 });
+    expect(shown()).toEqual({ rows: ['One two', 'three', '✓ done', '>'], row: 3, column: 2 });
     screen.close();
     expect(shown()).toEqual({ rows: ['One two', 'three', '✓ done', ''], row: 3, column: 0 });
   });
@@ -62,15 +63,15 @@ describe('a screen with live lines', () => {
     const { screen, shown } = screenOf(10);
     for (const piece of ['hello wor', 'ld', ' again', 'stthelimit']) screen.text(piece);
     screen.close();
-    expect(shown().rows.map((row) => row.trimEnd())).toEqual(['hello', 'world', 'againstthe', 'limit', '']);
+    expect(shown().rows).toEqual(['hello', 'world', 'againstthe', 'limit', '']);
   });
 
   test('shows a long line that is typed over several rows, around its cursor', () => {
     const { screen, shown } = screenOf(10);
     screen.show(typing('abcdefghijklmnop', 8));
-    expect(shown()).toEqual({ rows: ['> abcdefgh', 'ijklmnop '], row: 1, column: 0 });
+    expect(shown()).toEqual({ rows: ['> abcdefgh', 'ijklmnop'], row: 1, column: 0 });
     screen.show(typing('abc'));
-    expect(shown()).toEqual({ rows: ['> abc '], row: 0, column: 5 });
+    expect(shown()).toEqual({ rows: ['> abc'], row: 0, column: 5 });
   });
 
   test('a status that is too long is cut', () => {

@@ -38,6 +38,32 @@ export function askOf(daemon: () => TestDaemon, key?: string) {
   };
 }
 
+/** What tests do with the servers of a daemon. */
+export function mcpOf(daemon: () => TestDaemon) {
+  const ask = askOf(daemon);
+  return {
+    ask,
+    register: (name: string, more: object) => ask('POST', '/v1/mcp/servers', { name, ...more }),
+    call: (toolName: string, args: object = {}, serverId?: string) =>
+      ask('POST', '/v1/mcp/tools/call', { toolName, serverId, arguments: args }),
+  };
+}
+
+/** The address of a server on this machine. */
+export function at(port: number, path = '/mcp'): string {
+  return `http://127.0.0.1:${port}${path}`;
+}
+
+/** The names of the tools of an answer. */
+export function toolsOf({ body }: Answer): string[] {
+  return (body.tools ?? []).map(({ name }) => name);
+}
+
+/** What came of a call. */
+export function resultOf({ body }: Answer): Answer['body']['result'] {
+  return body.result;
+}
+
 /** The first field that an answer complains of. */
 export function fieldOf({ body }: Answer): string | undefined {
   return body.details?.flatMap(({ fieldViolations = [] }) => fieldViolations)[0]?.field;

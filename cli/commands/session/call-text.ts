@@ -4,6 +4,8 @@ import { unmasked } from '../review/shown.ts';
 
 /** Arguments that say alone what a call is about, the first that there is. */
 const TELLING = ['command', 'code', 'url', 'question', 'query', 'pattern', 'path', 'jobId'];
+/** Tools whose results are the ends of commands. */
+const COMMANDS = new Set(['sandbox_shell', 'sandbox_execute', 'sandbox_git_clone']);
 const MOST_CHARACTERS = 2_000;
 
 /** Text of a model or a tool on one line, with nothing in it that could steer a terminal or hide. */
@@ -29,7 +31,8 @@ export function argsText(name: string, args: string): string {
 export function resultText(result: string): string {
   const lines = result.split('\n').filter((line) => line.trim() !== '');
   const [first = ''] = lines;
-  return lines.length < 2 ? harmless(first) : `${harmless(first)} (+${lines.length - 1} lines)`;
+  const more = lines.length - 1;
+  return more < 1 ? harmless(first) : `${harmless(first)} (+${more} ${more === 1 ? 'line' : 'lines'})`;
 }
 
 /** What is known of a call. */
@@ -39,26 +42,21 @@ export interface KnownCall {
   readonly ok?: boolean;
   readonly result?: string;
   readonly durationMs?: number;
-  /** Of the command in the sandbox. */
-  readonly exitCode?: number;
 }
 
 /** A call that is over, on one line of at most so many columns: the arguments give way first. */
 export function callLine(call: KnownCall, columns: number): string {
-  const { name, args, ok, result = '', durationMs, exitCode } = call;
+  const { name, args, ok, result = '', durationMs } = call;
   const mark = ok === undefined ? '·' : ok ? '✓' : '✗';
-  const facts = [
-    durationMs === undefined ? '' : formatDuration(durationMs),
-    exitCode === undefined ? '' : `exit ${exitCode}`,
-    resultText(exitCode === undefined ? result : withoutExitCode(result)),
-  ];
+  const time = durationMs === undefined ? '' : formatDuration(durationMs);
+  const facts = [time, ...(COMMANDS.has(name) ? commandFacts(result) : [resultText(result)])];
   const head = `${mark} ${harmless(name)}`;
   const tail = facts
     .filter((fact) => fact !== '')
     .map((fact) => ` · ${fact}`)
     .join('');
   const room = Math.max(columns - width(head) - 1, 0);
-  const most = Math.max(Math.floor(room / 2), room - width(tail));
+  const most = Math.max(Math.floor(room / 3), room - width(tail));
   const shownArgs = argsText(name, args);
   const about = shownArgs === '' ? '' : ` ${cut(shownArgs, Math.max(most - 1, 8))}`;
   return cut(`${head}${about}${tail}`, columns);
@@ -71,9 +69,12 @@ export function cut(line: string, columns: number): string {
 
 const width = (text: string) => Bun.stringWidth(text);
 
-/** The result of a command begins with its exit code, which stands on the line already. */
-function withoutExitCode(result: string): string {
-  return result.replace(/^exit code:? -?\d+\s*/i, '');
+/** How a command has ended, which stands in the first line of its result that says so, and what it has printed. */
+function commandFacts(result: string): string[] {
+  const end = /^exit code (-?\d+)(?: \((.*)\))? after .*$/m.exec(result);
+  if (!end) return [resultText(result)];
+  const [line, code, why = ''] = end;
+  return [`exit ${code}`, harmless(why), resultText(result.replace(line, ''))];
 }
 
 function parsed(text: string): Record<string, unknown> | undefined {

@@ -37,7 +37,7 @@ export class EventView {
 
   private lines(event: AgentEvent): string[] {
     const { style, full } = this.options;
-    const { type, error = '', toolCallId = '' } = event;
+    const { type, error = '' } = event;
     switch (type) {
       case 'turn.start':
         this.calls.clear();
@@ -49,9 +49,6 @@ export class EventView {
       case 'tool_call.end':
       case 'tool_call.error':
         return [this.ended(event)];
-      case 'sandbox.result':
-        this.note(toolCallId, { exitCode: event.sandboxExitCode });
-        return [];
       case 'spawn.start':
         return [this.dim(`↳ ${spawned(event)}`)];
       case 'fallback.triggered':
@@ -125,11 +122,6 @@ export class EventView {
       ENDS[finishReason ?? ''] ?? '',
     ];
     return this.dim(facts.filter((fact) => fact !== '').join(' · '));
-  }
-
-  private note(toolCallId: string, known: Partial<KnownCall>): void {
-    const call = this.calls.get(toolCallId);
-    if (call) this.calls.set(toolCallId, { ...call, ...known });
   }
 
   private dim(line: string): string {

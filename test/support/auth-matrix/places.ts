@@ -44,6 +44,14 @@ const COMMON: Things = {
   providerConfigId: 'nothing',
   collectionName: 'nothing',
   documentId: 'doc_nothing',
+  serverId: 'mcp_nothing',
+  artifactId: 'art_nothing',
+  agentId: 'agt_nothing',
+  memoryId: 'mem_nothing',
+  reviewId: 'rev_nothing',
+  treeId: 'tree_nothing',
+  requestId: 'req_nothing',
+  version: '1',
 };
 
 /** Every address of every operation that is built; what answers GET answers HEAD too. */
@@ -103,6 +111,11 @@ const BODIES: Readonly<Record<string, Fill<Record<string, unknown>>>> = {
   CreateVolume: (_, isHarmless) => ({ name: isHarmless ? '' : 'made-by-an-intruder' }),
   CreateSnapshot: (_, isHarmless) => ({ name: isHarmless ? '' : 'made-by-an-intruder', image: 'host' }),
   CreateCollection: (_, isHarmless) => ({ name: isHarmless ? '' : 'made-by-an-intruder' }),
+  RegisterMcpServer: (_, isHarmless) => ({
+    name: isHarmless ? '' : 'made-by-an-intruder',
+    url: 'https://mcp.example.com/',
+    enabled: false,
+  }),
   ExposePort: (_, isHarmless) => ({ port: isHarmless ? 0 : 8080 }),
   CreatePreviewUrl: () => ({ port: 8080 }),
   SetSandboxNetwork: () => ({ networkMode: 'deny' }),

@@ -5,7 +5,7 @@ import { Recall, type RecallParts } from './recall.ts';
 import { MemoryStore } from './store.ts';
 import { VectorStore } from './vector-store.ts';
 
-const ROWS = 4_500;
+const ROWS = 4_200;
 const DIMENSION = 512;
 const TOPICS = 60;
 
@@ -25,20 +25,16 @@ test('over many long vectors, those that measuring all of them finds are found',
   const next = chance(7);
   const topics = Array.from({ length: TOPICS }, () => Array.from({ length: DIMENSION }, next));
   const about = (topic: number) => Float32Array.from(topics[topic] ?? [], (value) => value + next() * 0.8);
-  const all = new Map<number, Float32Array>();
+  const all = new Map(Array.from({ length: ROWS }, (_, i) => [i + 1, about(i % TOPICS)] as const));
   const shelf = db.transaction(() => {
     const made = memories.shelf('org_a', { scope: 'global', owner: '' });
-    for (let i = 0; i < ROWS; i++) {
-      const vector = about(i % TOPICS);
-      const row = memories.insert('org_a', {
-        ...{ id: `mem_${i}`, agentId: 'a', userId: 'u', shelf: made, scope: 'global', type: 'fact' },
-        ...{ content: `memory ${i}`, digest: `${i}`, factKey: '', confidence: 1, source: 'tool_stored' },
-        ...{ sessionId: null, turnNumber: null, accessCount: 0, lastAccessedAt: null, active: true },
-        ...{ supersededBy: null, createdAt: 1, updatedAt: 1 },
-      });
-      vectors.put(row.seq, made, { model: 'm', vector });
-      all.set(row.seq, vector);
-    }
+    db.raw.run(
+      `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${ROWS})
+       INSERT INTO agent_memories (seq, id, tenant, agent_id, user_id, shelf, scope, type, content, digest, fact_key,
+         confidence, source, access_count, active, vector_model, created_at, updated_at)
+       SELECT i, 'mem_' || i, 'org_a', 'a', 'u', ${made}, 'global', 'fact', i, i, '', 1, 'tool_stored', 0, 1, '', 1, 1 FROM n`,
+    );
+    for (const [memory, vector] of all) vectors.put(memory, made, { model: 'm', vector });
     return made;
   });
   const parts = { vectorStore: vectors, cache: new CodeCache(vectors, 1e9) } as unknown as RecallParts;
@@ -52,4 +48,4 @@ test('over many long vectors, those that measuring all of them finds are found',
     const found = await recall.near([shelf], { model: 'm', vector }, 10);
     expect(found.map(({ memory }) => memory)).toEqual(exact.slice(0, 10).map(([memory]) => memory));
   }
-});
+}, 60_000);
