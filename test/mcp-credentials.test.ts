@@ -180,6 +180,20 @@ describe('what servers are given to prove who calls', () => {
       for (const one of await Promise.all(calls)) expect(resultOf(one)?.output).toBe('on');
       expect(await provider.next()).toEqual({ grant: 'refresh_token' });
       expect(daemon.log()).not.toContain('eyJ');
+      const seen: Array<string | null> = [];
+      const other = Bun.serve({
+        port: 0,
+        hostname: '127.0.0.1',
+        fetch(request) {
+          seen.push(request.headers.get('authorization'));
+          return new Response(null, { status: 404 });
+        },
+      });
+      const moved = await ask('PATCH', '/v1/mcp/servers/oauth', { url: at(other.port ?? 0), authConfig });
+      expect(moved.body.server?.toolCount).toBe(0);
+      await call('mcp__oauth__echo');
+      expect(seen.filter((header) => header !== null)).toEqual([]);
+      await other.stop(true);
       await ask('DELETE', '/v1/mcp/servers/oauth');
       const database = new Database(join(daemon.dataDir, 'svc.db'), {
         readonly: true,
@@ -189,6 +203,46 @@ describe('what servers are given to prove who calls', () => {
       database.close();
       await provider.stop();
       await server.stop();
+    });
+
+    test.each([['basic'], ['body']])('a client of its own gets tokens by itself, as %s', async (proof) => {
+      let grants = 0;
+      const issuer = Bun.serve({
+        port: 0,
+        hostname: '127.0.0.1',
+        async fetch(request) {
+          const form = new URLSearchParams(await request.text());
+          const basic = `Basic ${Buffer.from('me%3A:s%20ecret').toString('base64')}`;
+          const isRight =
+            proof === 'basic'
+              ? request.headers.get('authorization') === basic
+              : form.get('client_id') === 'me:' && form.get('client_secret') === 's ecret';
+          if (!isRight) return Response.json({ error: 'invalid_client' }, { status: 401 });
+          expect([form.get('grant_type'), form.get('scope')]).toEqual(['client_credentials', 'a b']);
+          grants++;
+          return Response.json({ access_token: 'cc-token-12345', token_type: 'Bearer', expires_in: 3600 });
+        },
+      });
+      const server = await startMcpServer({ requires: { authorization: 'Bearer cc-token-12345' } });
+      const made = await register(`machine ${proof}`, {
+        url: at(server.port),
+        authType: 'MCP_AUTH_TYPE_OAUTH2',
+        authConfig: {
+          grant: 'client_credentials',
+          clientId: 'me:',
+          clientSecret: 's ecret',
+          tokenUrl: `http://127.0.0.1:${issuer.port}/token`,
+          scopes: ['a', 'b'],
+        },
+      });
+      expect(made.body.server?.healthStatus).toBe('MCP_SERVER_HEALTH_STATUS_HEALTHY');
+      expect(resultOf(await call(`mcp__machine_${proof}__echo`, { text: 'in' }))?.output).toBe('in');
+      const before = grants;
+      expect(resultOf(await call(`mcp__machine_${proof}__echo`, { text: 'on' }))?.output).toBe('on');
+      expect(grants).toBe(before);
+      await ask('DELETE', `/v1/mcp/servers/machine ${proof}`);
+      await server.stop();
+      await issuer.stop(true);
     });
 
     test('a server that needs nobody to agree cannot be authorized', async () => {
@@ -306,8 +360,10 @@ test('two tenants never see, call, change or remove each other’s servers, and 
     expect([tokens.status, tokens.body.message]).toEqual([400, expect.stringContaining('may not be called')]);
     const later = await sam('POST', '/v1/mcp/servers', { name: 'same', url, enabled: false });
     expect(later.status).toBe(200);
-    await sam('PATCH', '/v1/mcp/servers/same', { enabled: true });
-    expect((await sam('GET', '/v1/mcp/servers/same/health')).body.error).toContain('may not be called');
+    expect((await sam('PATCH', '/v1/mcp/servers/same', { enabled: true })).status).toBe(400);
+    const outside = { url: 'http://192.168.1.1/mcp', name: 'renamed', enabled: true };
+    expect((await sam('PATCH', '/v1/mcp/servers/same', outside)).status).toBe(400);
+    expect((await sam('GET', '/v1/mcp/servers/same')).body.server).toMatchObject({ url, enabled: false });
     for (const [method, path, body] of [
       ['GET', `/v1/mcp/servers/${id}`],
       ['GET', `/v1/mcp/servers/${id}/health`],

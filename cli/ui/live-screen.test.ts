@@ -1,37 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { shownBy } from '../testing/screen.ts';
 import { recordedTerminal } from '../testing/terminal.ts';
 import { type LiveLines, LiveScreen, wrap } from './live-screen.ts';
-
-/** What a terminal of some columns and endless rows shows after it was sent this, and where its cursor is. */
-function shownBy(sent: string, columns: number): { rows: string[]; row: number; column: number } {
-  const cells: string[][] = [[]];
-  let [row, column] = [0, 0];
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: sequences begin with one
-  for (const [, count, kind, text] of sent.matchAll(/\x1b\[\??(\d*)([A-Za-z])|([^\x1b])/gs)) {
-    const times = Number(count || 1);
-    if (text === '\r') column = 0;
-    else if (text === '\n') row++;
-    else if (text !== undefined) {
-      if (column === columns) [row, column] = [row + 1, 0];
-      cells[row] ??= [];
-      (cells[row] as string[])[column++] = text;
-    } else if (kind === 'A') row = Math.max(row - times, 0);
-    else if (kind === 'C') column = Math.min(column + times, columns - 1);
-    else if (kind === 'K') cells[row]?.splice(Math.min(column, columns));
-    else if (kind === 'J') {
-      cells[row]?.splice(column);
-      cells.splice(row + 1);
-    }
-    cells[row] ??= [];
-  }
-  const rows = Array.from(cells, (line = []) =>
-    Array.from(line, (cell) => cell ?? ' ')
-      .join('')
-      .trimEnd(),
-  );
-  return { rows, row, column };
-}
 
 function screenOf(columns = 20) {
   const terminal = recordedTerminal(true, columns);

@@ -19,6 +19,11 @@ const ERASE_BELOW = '\x1b[J';
 /** Rows that a line that is typed may take. */
 const MOST_TYPED_ROWS = 8;
 
+function isSame(a: LiveLines | undefined, b: LiveLines | undefined): boolean {
+  if (!a || !b) return a === b;
+  return a.status === b.status && a.prompt === b.prompt && a.typed === b.typed && a.cursor === b.cursor;
+}
+
 /** Rows as they were drawn, and the row of the cursor among them. */
 interface Drawn {
   readonly rows: readonly string[];
@@ -64,6 +69,7 @@ export class LiveScreen {
 
   /** Sets the live lines; undefined takes them away. */
   show(live: LiveLines | undefined): void {
+    if (isSame(live, this.live)) return;
     this.live = live;
     this.draw([]);
   }

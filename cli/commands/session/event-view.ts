@@ -95,7 +95,9 @@ export class EventView {
 
   private begun({ toolCallId = '', toolName = '', toolArgs = '' }: AgentEvent): string[] {
     this.calls.set(toolCallId, { name: toolName, args: toolArgs });
-    return this.options.full ? [this.dim(`→ ${harmless(toolName)} ${argsText(toolName, toolArgs)}`)] : [];
+    return this.options.full
+      ? [this.dim(`→ ${harmless(toolName)} ${argsText(toolName, toolArgs)}`.trimEnd())]
+      : [];
   }
 
   private ended(event: AgentEvent): string {

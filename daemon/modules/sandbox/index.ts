@@ -39,6 +39,7 @@ import { createSshRoom, type People } from './ssh/index.ts';
 import { templateRoutes } from './templates/routes.ts';
 import { createVolumesRoom } from './volumes/index.ts';
 
+export { typeStripper } from './code/type-stripper.ts';
 export type { Execution, Exit, Finding, OutputChunk, Probe } from './drivers/driver.ts';
 export { selectDriver } from './drivers/select.ts';
 export { badGitUrl, isBranch } from './lifecycle/git.ts';

@@ -23,9 +23,14 @@ export interface OwnCommands {
   begin(tenant: string, sandboxId: string, id: string, request: CommandRequest): Promise<void>;
   /**
    * Waits until a command has ended, also after a restart. Undefined: nothing was ever started under this id. Of a long
-   * output its beginning and its end are kept, `most` bytes in all.
+   * output its beginning and its end are kept, `most` bytes in all. When the signal fires it is to be killed, or not waited for.
    */
-  ended(tenant: string, sandboxId: string, id: string, most: number): Promise<CommandEnd | undefined>;
+  ended(
+    tenant: string,
+    sandboxId: string,
+    id: string,
+    wish: { readonly most: number; readonly signal: AbortSignal },
+  ): Promise<CommandEnd | undefined>;
   /** Kills a command and all it has started; one that has ended is fine. */
   kill(id: string): Promise<void>;
 }
@@ -39,8 +44,8 @@ export function ownCommands(commands: CommandService): OwnCommands {
     async begin(tenant, sandboxId, id, request) {
       await commands.startBackground(tenant, sandboxId, request, id);
     },
-    async ended(tenant, sandboxId, id, most) {
-      const row = await commands.ended(tenant, sandboxId, id);
+    async ended(tenant, sandboxId, id, { most, signal }) {
+      const row = await commands.ended(tenant, sandboxId, id, signal);
       return row && endOf(row, await outputOf(commands.logs, row, most));
     },
     kill: (id) => commands.end(id, 'SIGKILL'),

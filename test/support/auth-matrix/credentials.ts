@@ -161,7 +161,7 @@ export async function good(tenants: TwoTenants): Promise<Credential[]> {
 
 /** A bearer token counts where stock clients send one, and nowhere else. */
 function bearer({ path }: Endpoint): Truth {
-  return path.startsWith('/compat/') ? { role: 'owner' } : NOBODY;
+  return path.startsWith('/compat/') || path === '/mcp' ? { role: 'owner' } : NOBODY;
 }
 
 /** `x-api-key` counts where stock clients of the Messages dialect send it; elsewhere it is a header like any other. */

@@ -1,6 +1,6 @@
 import { and, eq, lt } from 'drizzle-orm';
 import type { Database } from '../../../db/open.ts';
-import { type AuthorizationRow, mcpAuthorizations, mcpTokens } from '../tables.ts';
+import { type AuthorizationRow, mcpAuthorizations, mcpServerRows, mcpTokens } from '../tables.ts';
 
 /** Reads and writes tokens for servers, and authorizations that were begun. */
 export class OAuthStore {
@@ -12,13 +12,18 @@ export class OAuthStore {
     return this.db.sql.select().from(mcpTokens).where(where).get()?.sealed;
   }
 
+  /** Keeps the tokens of a server; of one that is not registered, or not any more, nothing is kept. */
   keepTokens(row: typeof mcpTokens.$inferInsert): void {
-    const { sealed, updatedAt } = row;
-    this.db.sql
-      .insert(mcpTokens)
-      .values(row)
-      .onConflictDoUpdate({ target: mcpTokens.serverId, set: { sealed, updatedAt } })
-      .run();
+    const { tenant, serverId, sealed, updatedAt } = row;
+    const mine = and(eq(mcpServerRows.tenant, tenant), eq(mcpServerRows.id, serverId));
+    this.db.transaction(() => {
+      if (!this.db.sql.select({ id: mcpServerRows.id }).from(mcpServerRows).where(mine).get()) return;
+      this.db.sql
+        .insert(mcpTokens)
+        .values(row)
+        .onConflictDoUpdate({ target: mcpTokens.serverId, set: { sealed, updatedAt } })
+        .run();
+    });
   }
 
   forgetTokens(tenant: string, serverId: string): void {

@@ -78,23 +78,25 @@ export class ServerService {
     };
     this.refuseTaken(row);
     const found = row.enabled ? await this.found(this.targetOf(row, config)) : undefined;
-    const kept: ServerRow = found ? { ...row, ...found.checked } : row;
-    const tools = [...(found?.rows ?? [])];
     this.app.db.transaction(() => {
       this.refuseTaken(row);
-      this.parts.store.insert(kept);
-      this.parts.tools.replace(tenant, id, tools);
+      this.parts.store.insert(row);
+      if (found) this.keep(row, found);
       const details = { name: row.name, transport: row.transport };
       this.app.audit.record({ tenant, actor, action: 'mcp_server.register', target: id, details });
     });
-    return { server: { row: kept, config, toolCount: tools.length }, tools };
+    return { server: this.get(tenant, id), tools: this.parts.tools.list(tenant, id) };
   }
 
-  /** Changes what is sent of a server; one that is somewhere else now is asked for its tools. Errors: as `register`, not_found. */
+  /**
+   * Changes what is sent of a server; one that is somewhere else now is asked for its tools first. Errors: as `register`,
+   * not_found, busy (it was changed meanwhile).
+   */
   async update({ tenant, actor }: Caller, idOrName: string, wanted: WantedServer): Promise<KnownServer> {
     const { row: old, config: earlier } = this.get(tenant, idOrName);
     const config = readConfig(wanted, earlier);
     const isMoved = JSON.stringify(config) !== JSON.stringify(earlier);
+    const isElsewhere = isMoved && leadsElsewhere(earlier, config);
     const row: ServerRow = {
       ...old,
       ...(wanted.name === undefined ? {} : this.named(wanted.name)),
@@ -103,16 +105,19 @@ export class ServerService {
       enabled: wanted.enabled ?? old.enabled,
       updatedAt: this.app.clock.now(),
     };
+    this.refuseTaken(row);
     const isAsked = row.enabled && (isMoved || !old.enabled);
+    const found = isAsked ? await this.foundFor(row, config, isElsewhere) : undefined;
     this.app.db.transaction(() => {
+      this.refuseChanged(old);
       this.refuseTaken(row);
       this.parts.store.change(tenant, old.id, row);
-      if (isMoved && leadsElsewhere(earlier, config)) this.forget(row);
+      if (isElsewhere) this.forget(row);
+      if (found) this.keep(row, found);
       const details = { fields: Object.keys(wanted).filter((name) => name !== 'tenantId') };
       this.app.audit.record({ tenant, actor, action: 'mcp_server.update', target: old.id, details });
     });
-    if (isMoved || !row.enabled) this.parts.connections.end(old.id);
-    if (isAsked) await this.parts.discovery.refresh(this.targetOf(row, config));
+    if (isElsewhere || !row.enabled) this.parts.connections.end(old.id);
     return this.get(tenant, old.id);
   }
 
@@ -135,6 +140,31 @@ export class ServerService {
   /** The configuration of a row. */
   open(row: ServerRow): ServerConfig {
     return JSON.parse(this.app.secrets.open(row.tenant, row.id, row.sealed)) as ServerConfig;
+  }
+
+  /** What a server says that is to be another. One at another place is asked as a stranger: tokens of the old one do not go there. */
+  private async foundFor(row: ServerRow, config: ServerConfig, isElsewhere: boolean): Promise<Discovered> {
+    const target = this.targetOf(row, config);
+    if (!isElsewhere) return this.found(target);
+    const stranger = { ...target, id: newId('mcp') };
+    try {
+      return await this.found(stranger);
+    } finally {
+      this.parts.connections.end(stranger.id);
+    }
+  }
+
+  private keep({ tenant, id }: ServerRow, { checked, rows, error }: Discovered): void {
+    this.parts.store.note([{ ...checked, id }]);
+    const own = rows.map((row) => ({ ...row, serverId: id }));
+    if (!error) this.parts.tools.replace(tenant, id, own);
+  }
+
+  private refuseChanged({ tenant, id, sealed, updatedAt }: ServerRow): void {
+    const now = this.parts.store.find(tenant, id);
+    if (!now) throw fail('not_found', { what: 'MCP server', id });
+    if (now.sealed !== sealed || now.updatedAt !== updatedAt)
+      throw fail('busy', { message: 'The MCP server was changed meanwhile. Try again.' });
   }
 
   private async found(target: Target): Promise<Discovered> {

@@ -1,5 +1,4 @@
 import acorn from '../../../../node_modules/acorn/dist/acorn.js' with { type: 'text' };
-import amaroPath from '../../../../node_modules/amaro/dist/internal.js' with { type: 'file' };
 import { fail } from '../../../../src/errors/app-error.ts';
 import { newSecret } from '../../../../src/kit/id.ts';
 import type { Execution, Exit, OutputChunk, SandboxDriver } from '../drivers/driver.ts';
@@ -8,6 +7,7 @@ import node from './kernels/kernel.node-kernel' with { type: 'text' };
 import python from './kernels/kernel.py' with { type: 'text' };
 import type { Language } from './languages.ts';
 import { MarkReader, type Piece } from './marks.ts';
+import { typeStripper } from './type-stripper.ts';
 
 /** How long an interpreter may take until it says that it is ready. */
 const READY_MS = 60_000;
@@ -35,7 +35,7 @@ const WORDS: Readonly<Record<Language, readonly [program: string, ...string[]]>>
 /** Libraries that a kernel asks for when the image need not have them: 0.2 and 3.8 MB, sent to few. */
 const LIBRARIES: Readonly<Record<string, () => Promise<string>>> = {
   acorn: async () => acorn as unknown as string,
-  amaro: () => Bun.file(amaroPath as unknown as string).text(),
+  amaro: typeStripper,
 };
 
 /** Code to run. */

@@ -183,11 +183,16 @@ export class CommandService {
     return this.store.find(tenant, sandboxId, id);
   }
 
-  /** Waits until a command has ended or is lost; undefined when there is none. */
-  async ended(tenant: string, sandboxId: string, id: string): Promise<ExecutionRow | undefined> {
+  /** Waits until a command has ended or is lost, or nobody waits any more; undefined when there is none. */
+  async ended(
+    tenant: string,
+    sandboxId: string,
+    id: string,
+    signal: AbortSignal,
+  ): Promise<ExecutionRow | undefined> {
     for (;;) {
       const row = this.store.find(tenant, sandboxId, id);
-      if (row?.state !== 'running') return row;
+      if (row?.state !== 'running' || (signal.aborted && !this.active.has(id))) return row;
       // One of a former process may not have been taken up yet.
       await (this.active.get(id)?.over ?? Bun.sleep(LOOK_AGAIN_MS));
     }

@@ -3,6 +3,7 @@ import { newId } from '../../../../../src/kit/id.ts';
 import { type Clock, DAY_MS } from '../../../../../src/kit/time.ts';
 import type { CommandEnd, WorkSandboxes } from '../../../sandbox/index.ts';
 import { failed, type ToolContext, type ToolOutcome } from '../tool.ts';
+import { writeText } from './files.ts';
 import type { Place, SessionSandboxes } from './session-sandbox.ts';
 
 /** What the tools of a sandbox stand on. */
@@ -20,8 +21,10 @@ export interface Planned {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
-  /** A file that has to be there before it starts, and goes with its end. */
-  readonly script?: { readonly path: string; readonly text: string };
+  /** Files that have to be there before it starts, and go with its end. */
+  readonly files?: ReadonlyArray<{ readonly path: string; readonly text: string }>;
+  /** Further files that go with its end. */
+  readonly made?: readonly string[];
 }
 
 /** What is written down of a command before it starts. */
@@ -29,12 +32,12 @@ interface Note {
   readonly sandboxId: string;
   readonly commandId: string;
   readonly at: number;
-  /** The file that goes with its end. */
-  readonly script?: string;
+  /** The files that go with its end. */
+  readonly files: readonly string[];
 }
 
 /** How a tool begins its command in a place. */
-export type Plan = (place: Place, commandId: string) => Planned;
+export type Plan = (place: Place, commandId: string) => Planned | Promise<Planned>;
 
 /** Bytes of output that a result can have; what a model reads of it is capped later. */
 const MOST_OUTPUT = 4 * 1024 * 1024;
@@ -54,13 +57,20 @@ export async function runCommand(
   const place = await places.ready(context);
   const { tenant, sandboxId } = place;
   const commandId = newId('cmd', clock.now());
-  const { command, shown, cwd, env, timeoutMs, script } = plan(place, commandId);
-  const note: Note = { sandboxId, commandId, at: clock.now(), script: script?.path };
+  const planned = await plan(place, commandId);
+  const { command, shown, cwd, env, timeoutMs, files = [], made = [] } = planned;
+  const note: Note = {
+    sandboxId,
+    commandId,
+    at: clock.now(),
+    files: [...files.map(({ path }) => path), ...made],
+  };
   context.note(JSON.stringify(note));
   if (context.signal.aborted) throw fail('cancelled');
   context.tell({ type: 'sandbox.exec', sandboxId, toolArgs: shown });
   try {
-    if (script) await own.files.write({ tenant, sandbox: sandboxId }, script.path, textBytes(script.text));
+    const where = { tenant, sandbox: sandboxId };
+    for (const { path, text } of files) await writeText(own.files, where, path, text);
     await own.commands.begin(tenant, sandboxId, commandId, { command, cwd, env, timeoutMs });
   } catch (error) {
     if (error instanceof AppError) context.tell({ type: 'sandbox.error', sandboxId, error: error.message });
@@ -93,15 +103,16 @@ export async function recoverCommand(
 async function awaitEnd(
   { own }: SandboxParts,
   { caller, signal, tell }: ToolContext,
-  { sandboxId, commandId, script }: Note,
+  { sandboxId, commandId, files }: Note,
 ): Promise<CommandEnd | undefined> {
   const { tenant } = caller;
   const kill = () => void own.commands.kill(commandId).catch(() => undefined);
   signal.addEventListener('abort', kill, { once: true });
   if (signal.aborted) kill();
   try {
-    const end = await own.commands.ended(tenant, sandboxId, commandId, MOST_OUTPUT);
-    if (script) await own.files.remove({ tenant, sandbox: sandboxId }, script).catch(() => undefined);
+    const end = await own.commands.ended(tenant, sandboxId, commandId, { most: MOST_OUTPUT, signal });
+    const where = { tenant, sandbox: sandboxId };
+    for (const path of files) await own.files.remove(where, path).catch(() => undefined);
     if (signal.aborted) throw fail('cancelled');
     if (end) tellEnd(tell, sandboxId, end);
     return end;
@@ -133,8 +144,4 @@ function outcomeOf({ exitCode, reason, durationMs, output }: CommandEnd): ToolOu
     );
   const why = reason === undefined ? '' : ` (${reason})`;
   return { ok: exitCode === 0, output: `exit code ${exitCode}${why} after ${time}\n${shown}` };
-}
-
-async function* textBytes(text: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(text);
 }

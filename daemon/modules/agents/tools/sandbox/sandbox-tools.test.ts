@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { existsSync } from 'node:fs';
 import { callAndDie } from '../testing/call-process.ts';
 import { CALLER, openToolScene, sceneCases, type ToolScene, testCall, toolAgent } from '../testing/scene.ts';
 import type { JsonObject, ToolContext } from '../tool.ts';
@@ -156,6 +157,7 @@ describe.each(sceneCases)('tools in sandboxes ($name)', ({ name, flags }) => {
             ['javascript', "const {join} = require('node:path'); console.log(join('a', 'b'))", 'a/b\n'],
             ['javascript', "import {join} from 'node:path';\nconsole.log(await join('a', 'c'))", 'a/c\n'],
             ['typescript', 'const n: number = 42; console.log(n satisfies number)', '42\n'],
+            ['typescript', 'enum A { B = 42 }\nconsole.log(A.B)', '42\n'],
           ] as Array<[string, string, string]>)),
     ];
     await run('sandbox_write_file', { path: 'helper.py', content: 'answer = 42\n' });
@@ -164,10 +166,22 @@ describe.each(sceneCases)('tools in sandboxes ($name)', ({ name, flags }) => {
       expect(outcome.output).toEndWith(`\n${shown}`);
       expect(outcome.ok).toBe(true);
     }
-    const broken = await run('sandbox_execute', { language: 'typescript', code: 'const = ;' });
-    expect(broken.output).toStartWith('code: is no TypeScript');
+    if (name === 'namespace') {
+      const broken = await run('sandbox_execute', { language: 'typescript', code: 'const = ;' });
+      expect(broken.output).toMatch(/^exit code 1 [^\n]+\nSyntaxError: /);
+    }
     expect(await output('sandbox_shell', { command: 'ls -A' })).not.toContain('.svc-');
   });
+
+  test.skipIf(name === 'docker')(
+    'code does nothing outside of the sandbox, not even while its types are taken out',
+    async () => {
+      const proof = `${scene.dataDir}/proof`;
+      const code = `import { writeFileSync } from 'node:fs' with { type: 'macro' };\nwriteFileSync(${JSON.stringify(proof)}, 'x');`;
+      await run('sandbox_execute', { language: 'typescript', code });
+      expect(existsSync(proof)).toBe(false);
+    },
+  );
 
   test('files are written, read by lines, changed and found', async () => {
     const context = testCall({ sessionId: session(9) });

@@ -54,16 +54,17 @@ function execute(parts: SandboxParts): Tool {
   type Args = { code: string; language: Language; timeoutSeconds?: number };
   const planOf =
     ({ code, language, timeoutSeconds }: Args): Plan =>
-    (place, commandId) => {
-      const { end, command, text } = scriptOf(language, code);
-      const path = pathIn(place, `.svc-${commandId}.${end}`);
+    async (place, commandId) => {
+      const { command, files, made } = await scriptOf(language, code);
+      const base = pathIn(place, `.svc-${commandId}`);
       return {
         command,
         shown: code,
         cwd: place.directory,
-        env: { SVC_SCRIPT: path },
+        env: { SVC_SCRIPT: base },
         timeoutMs: timeoutSeconds === undefined ? DEFAULT_MS : timeoutSeconds * SECOND_MS,
-        script: { path, text },
+        files: files.map(({ end, text }) => ({ path: `${base}.${end}`, text })),
+        made: made.map((end) => `${base}.${end}`),
       };
     };
   return declareTool({
