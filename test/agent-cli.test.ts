@@ -326,6 +326,20 @@ describe('on a terminal', () => {
     expect(run.screen()).toContain('rc 0');
     const id = await newest('helper');
     await until(async () => (await agents.get(id)).turns?.[1]?.assistantOutput === 'It went on.');
+    const once = onTerminal('$SVC session run helper "$INPUT"; echo rc $?', {
+      INPUT: script('once', effect('once', 8_000), 'say never'),
+    });
+    await once.see('effect id=once');
+    once.type('\x03');
+    await once.see('d detaches');
+    once.type('\x03');
+    await once.exited;
+    expect(once.screen()).toContain('rc 130');
+    await svc(['session', 'cancel', id]);
+    expectRan(await svc(['session', 'show', id]), 0);
+    const over = onTerminal('$SVC chat helper --session $ID; echo rc $?', { ID: id });
+    await over.exited;
+    expect(over.screen()).toMatch(/is cancelled[\s\S]*rc 6/);
   });
 
   test('one turn asks for leave, also for what a sub-agent does, and ends with its outcome', async () => {

@@ -1,4 +1,6 @@
 import { Database } from 'bun:sqlite';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AgentClient, callsOf, script } from '../support/agent-client.ts';
 import { type DaemonOptions, startDaemon, type TestDaemon } from '../support/daemon.ts';
@@ -82,11 +84,14 @@ class AgentBench {
       title: 'a turn without tools',
       columns: ['p50 ms', 'p95 ms', 'more ms', 'x raw'],
       lines: [
+        line('a commit that is on the disk, alone', commits(), false),
         line('raw call of the gateway, streamed', raw, false),
         line('turn that is waited for', turns),
         line('turn that is streamed', streamed),
       ],
-      notes: ['raw: the same messages to /compat/v1/chat/completions of the same daemon, read to the end'],
+      notes: [
+        'raw: the same messages to /compat/v1/chat/completions of the same daemon, read to the end; a turn is three commits',
+      ],
     });
     return floor;
   }
@@ -241,6 +246,26 @@ class AgentBench {
 
   private key(): string {
     return `b${++this.keys}`;
+  }
+}
+
+/** Milliseconds of commits of one row each, as durable as those of svc, on the disk of data directories. */
+function commits(): number[] {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-bench-commits-'));
+  const db = new Database(join(dir, 'rows.db'));
+  try {
+    db.run('PRAGMA journal_mode = WAL');
+    db.run('PRAGMA synchronous = FULL');
+    db.run('CREATE TABLE rows (text TEXT) STRICT');
+    const add = db.query('INSERT INTO rows VALUES (?)');
+    return Array.from({ length: ROUNDS }, () => {
+      const begun = performance.now();
+      add.run('one');
+      return performance.now() - begun;
+    });
+  } finally {
+    db.close();
+    rmSync(dir, { recursive: true });
   }
 }
 

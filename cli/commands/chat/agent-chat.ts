@@ -1,17 +1,19 @@
 import type { Client } from '../../../src/client/client.ts';
+import { fail } from '../../../src/errors/app-error.ts';
 import { EXIT } from '../../../src/errors/codes.ts';
 import { Cli } from '../../cli.ts';
 import { reportFailure } from '../../failure.ts';
 import { LineEditor } from '../../ui/line-editor.ts';
 import { LiveScreen } from '../../ui/live-screen.ts';
-import { spinnerFrame } from '../../ui/progress.ts';
 import { printable } from '../../ui/table.ts';
-import { beforeTurn, getSession, latestEvent, openTurn } from '../session/begin.ts';
-import { argsText, harmless } from '../session/call-text.ts';
+import { beforeTurn, getSession, latestEvent, openTurn, type Session } from '../session/begin.ts';
+import { harmless } from '../session/call-text.ts';
 import { EventView } from '../session/event-view.ts';
 import { type AgentEvent, sessionEvents } from '../session/feed.ts';
+import { statusText } from '../session/shown.ts';
 import { AgentOrders } from './agent-orders.ts';
 import { ApprovalDesk } from './approval-desk.ts';
+import { ChatFooter } from './chat-footer.ts';
 import { ChatState } from './chat-state.ts';
 import { onScreen } from './on-screen.ts';
 import { AGENT_SLASH } from './slash.ts';
@@ -39,6 +41,7 @@ export class AgentChat {
   private readonly desk: ApprovalDesk;
   private readonly subAgents: SubAgents;
   private readonly orders: AgentOrders;
+  private readonly footer: ChatFooter;
   /** Its lines stand above the live ones. */
   private readonly cli: Cli;
   private readonly leaving = new AbortController();
@@ -49,8 +52,6 @@ export class AgentChat {
   /** The turn after which the talk is over. */
   private lastTurn: number | undefined;
   private begunLine = '';
-  private isAskingLeave = false;
-  private isConnected = true;
 
   constructor(
     private readonly outside: Cli,
@@ -67,6 +68,7 @@ export class AgentChat {
     this.orders = new AgentOrders(this.cli, client, this.state, wish.agent, (code) =>
       this.done.resolve(code),
     );
+    this.footer = new ChatFooter(this.state, this.view, this.desk, out.style);
     this.subAgents = new SubAgents(client, { style: out.style, columns }, this.leaving.signal, {
       line: (line) => this.screen.line(line),
       event: (sessionId, event) => this.takeBelow(sessionId, event),
@@ -110,6 +112,7 @@ export class AgentChat {
     const { sessionId, agent, first } = this.wish;
     const session = await getSession(this.client, sessionId);
     this.say(`${harmless(agent)} · ${sessionId}${first ? '' : ' · /help shows what else may be typed'}`);
+    if (!first) refuseOver(session);
     const open = openTurn(session);
     if (!first) for (const line of turnLines(session, this.outside.terminal.out)) this.screen.line(line);
     if (!open || first) return latestEvent(this.client, sessionId);
@@ -118,7 +121,7 @@ export class AgentChat {
 
   private async follow(after: number): Promise<void> {
     const onConnection = (isThere: boolean) => {
-      this.isConnected = isThere;
+      this.footer.isConnected = isThere;
       this.draw();
     };
     const { sessionId } = this.wish;
@@ -175,7 +178,7 @@ export class AgentChat {
     const goesOn = line.endsWith('\\');
     const text = this.begunLine + (goesOn ? `${line.slice(0, -1)}\n` : line);
     this.begunLine = goesOn ? text : '';
-    this.isAskingLeave = false;
+    this.footer.isAskingLeave = false;
     if (!goesOn && text.trim() !== '') await this.carryOut(text);
     this.draw();
   }
@@ -207,9 +210,9 @@ export class AgentChat {
     this.begunLine = '';
     if (this.editor?.text) this.editor.drop();
     else if (this.state.runningSince === undefined) this.orders.leave(EXIT.interrupted);
-    else if (!this.isAskingLeave) this.isAskingLeave = true;
+    else if (!this.footer.isAskingLeave) this.footer.isAskingLeave = true;
     else {
-      this.isAskingLeave = false;
+      this.footer.isAskingLeave = false;
       await this.orders.interrupt().catch((error: unknown) => {
         reportFailure(error, this.cli.terminal, this.cli.env);
       });
@@ -219,8 +222,8 @@ export class AgentChat {
 
   /** The key after the first Ctrl-C: d detaches, every other one goes on. */
   private takeKey(sent: string): boolean {
-    if (!this.isAskingLeave || sent === CTRL_C) return false;
-    this.isAskingLeave = false;
+    if (!this.footer.isAskingLeave || sent === CTRL_C) return false;
+    this.footer.isAskingLeave = false;
     if (sent !== 'd') return false;
     this.orders.leave(EXIT.ok);
     return true;
@@ -229,28 +232,7 @@ export class AgentChat {
   private draw(): void {
     if (!this.editor || this.leaving.signal.aborted) return;
     const { text: typed, cursor } = this.editor;
-    this.screen.show({ status: this.status(), prompt: this.prompt(), typed, cursor });
-  }
-
-  private prompt(): string {
-    const { style } = this.outside.terminal.out;
-    const [approval] = this.state.approvals;
-    if (this.begunLine !== '') return style.cyan('. ');
-    return approval ? style.yellow(this.desk.prompt(approval)) : style.cyan('> ');
-  }
-
-  private status(): string | undefined {
-    const { style } = this.outside.terminal.out;
-    const { runningSince, doing, approvals, options } = this.state;
-    if (this.isAskingLeave)
-      return style.yellow('Ctrl-C again interrupts the turn · d detaches: it goes on · any other key stays');
-    if (!this.isConnected) return style.yellow('the connection is lost; connecting again');
-    if (runningSince === undefined) return undefined;
-    if (approvals.length > 0 || options) return style.dim('waits for you · Ctrl-C interrupts or detaches');
-    const [call] = this.view.running;
-    const what = call ? `${harmless(call.name)} ${argsText(call.name, call.args)}` : doing;
-    const facts = [what, this.state.elapsed()].filter((fact) => fact !== '');
-    return `${style.cyan(spinnerFrame(performance.now()))} ${style.dim(facts.join(' · '))}`;
+    this.screen.show({ ...this.footer.lines(this.begunLine !== ''), typed, cursor });
   }
 
   private sayGoodbye(): void {
@@ -265,4 +247,13 @@ export class AgentChat {
   private say(line: string): void {
     this.screen.line(this.outside.terminal.out.style.dim(line));
   }
+}
+
+/** Errors: failed_precondition when nothing can be said in a session any more. */
+function refuseOver(session: Session): void {
+  const status = statusText(session);
+  if (status === 'completed' || status === 'cancelled')
+    throw fail('failed_precondition', {
+      message: `The session ${session.id} is ${status}. What was said: svc session show ${session.id}`,
+    });
 }

@@ -94,6 +94,7 @@ const WAITS: Readonly<Record<string, string>> = {
   asking: 'waits for an answer',
 };
 
-function indented(with_: string, text: string): string {
-  return `${with_}${text.replaceAll('\n', `\n${' '.repeat(with_.length)}`)}`;
+/** A text behind a lead, its other lines as far in. */
+export function indented(lead: string, text: string): string {
+  return `${lead}${text.replaceAll('\n', `\n${' '.repeat(lead.length)}`)}`;
 }

@@ -2,10 +2,12 @@ import { agentTurns } from '../../../src/api/agents/turns.ts';
 import type { Client } from '../../../src/client/client.ts';
 import { integer } from '../../args.ts';
 import type { Cli } from '../../cli.ts';
+import { printable } from '../../ui/table.ts';
 import { verb } from '../../verb.ts';
+import { getSession } from './begin.ts';
 import { type SeenEvent, sessionEvents } from './feed.ts';
 import { PlainPrinter } from './plain-printer.ts';
-import { ndjson } from './shown.ts';
+import { indented, ndjson } from './shown.ts';
 import { connectionText } from './watch-turn.ts';
 
 const PAGE = 1_000;
@@ -39,9 +41,12 @@ export const tail = verb<[id: string], Options>({
     const events = follow
       ? sessionEvents(client, { sessionId, after, onConnection })
       : pastEvents(client, sessionId, after);
+    const inputs = new TurnInputs(client, sessionId);
     for await (const { id, event } of events) {
-      if (!json) await printer.take(event);
-      else await printLine(cli, ndjson(id, event));
+      if (json) await printLine(cli, ndjson(id, event));
+      else await printer.take(event);
+      if (!json && event.type === 'turn.start')
+        await printLine(cli, out.style.cyan(indented('> ', await inputs.of(event.turnNumber ?? 0))));
     }
     await printer.end();
     return undefined;
@@ -62,5 +67,24 @@ async function* pastEvents(client: Client, sessionId: string, after: number): As
       yield { id, event };
       seen = id;
     }
+  }
+}
+
+/** What turns began with, which their events do not say. */
+class TurnInputs {
+  private known = new Map<number, string>();
+
+  constructor(
+    private readonly client: Client,
+    private readonly sessionId: string,
+  ) {}
+
+  /** Of one turn, made harmless; asks only for turns that are new. */
+  async of(turnNumber: number): Promise<string> {
+    if (!this.known.has(turnNumber)) {
+      const { turns = [] } = await getSession(this.client, this.sessionId);
+      this.known = new Map(turns.map((turn) => [turn.turnNumber ?? 0, turn.userInput ?? '']));
+    }
+    return printable(this.known.get(turnNumber) ?? '');
   }
 }

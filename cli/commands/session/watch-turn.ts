@@ -27,7 +27,10 @@ export async function watchTurn(cli: Cli, client: Client, wish: WatchWish): Prom
   const { out, err } = cli.terminal;
   const printer = out.isTty ? new PlainPrinter({ words: out, lines: err, full: false }) : undefined;
   const onConnection = (isThere: boolean) => err.isTty && cli.terminal.note(connectionText(isThere));
-  for await (const { id, event } of sessionEvents(client, { sessionId, after: turn.after, onConnection })) {
+  const leaving = new AbortController();
+  process.once('SIGINT', () => leaving.abort());
+  const feed = { sessionId, after: turn.after, onConnection, signal: leaving.signal };
+  for await (const { id, event } of sessionEvents(client, feed)) {
     const isMine = event.turnNumber === turn.number || event.type === 'session.end';
     if (!isMine) continue;
     if (json) cli.terminal.print(ndjson(id, event));
@@ -39,7 +42,10 @@ export async function watchTurn(cli: Cli, client: Client, wish: WatchWish): Prom
       return EXIT.conflict;
     }
   }
-  return EXIT.error;
+  if (!leaving.signal.aborted) return EXIT.error;
+  await printer?.end();
+  cli.terminal.note(`The turn goes on. Watch it: svc session tail ${sessionId}`);
+  return EXIT.interrupted;
 }
 
 /** What is said when the connection is lost, and when it is there again. */

@@ -30,7 +30,7 @@ export const PUBLIC: ReadonlySet<string> = new Set([
   'Authenticate',
   'ExchangeToken',
   'OpenLaunchUrl',
-  'GetSession',
+  'auth.GetSession',
   'SignOut',
   'AcceptInvitation',
   'Healthz',
@@ -41,6 +41,9 @@ export const PUBLIC: ReadonlySet<string> = new Set([
   'ActivationCallback',
   'SubscriptionStatusCallback',
 ]);
+
+/** An operation as PUBLIC names it: some of different specifications have one name. */
+export const publicName = ({ spec, id }: Endpoint) => (id === 'GetSession' ? `${spec}.${id}` : id);
 
 const ORDER: readonly Role[] = ['viewer', 'member', 'admin', 'owner'];
 
@@ -58,7 +61,7 @@ export function expected(
 ): readonly Verdict[] {
   if (forgery.isForeignHost) return ['misdirected'];
   const isRead = (method === 'GET' || method === 'HEAD') && endpoint.stream !== 'websocket';
-  if (PUBLIC.has(endpoint.id)) return [publicVerdict(endpoint, isRead, truth, forgery)];
+  if (PUBLIC.has(publicName(endpoint))) return [publicVerdict(endpoint, isRead, truth, forgery)];
   const isTrusted = truth.isAbsent && trust === 'this machine' && isTrustedPage(isRead, forgery);
   const role = isTrusted ? 'owner' : truth.role;
   const lacksSession = endpoint.id === 'RefreshSession' && !truth.isCookie;

@@ -5,9 +5,10 @@ import type { ModelCall } from '../../pipeline/call.ts';
 import { failureOf } from '../../pipeline/failure.ts';
 import type { Settlement } from '../../pipeline/settlement.ts';
 import type { StreamedChat } from '../../upstream/adapter.ts';
-import { completionOf } from '../../upstream/translate/chunks.ts';
+import { Folding } from '../../upstream/translate/chunks.ts';
 import type { ChatChunk, ChatCompletion, ChatMessage, ChatRequest } from '../../wire/chat.ts';
 import { usageOf } from '../../wire/chat-usage.ts';
+import { plausible } from '../../wire/plausible.ts';
 import type { Usage } from '../../wire/usage.ts';
 import { broken, cutOff } from '../broken-stream.ts';
 import { checkedChunks, textOf } from './guarded.ts';
@@ -44,6 +45,9 @@ export interface Reply {
  * caller's. Errors: as Pipeline.run; upstream_failed when a stream breaks; cancelled when the signal fires.
  */
 export type Converse = (caller: Caller, wish: ConverseWish) => Promise<Reply>;
+
+/** The longest answer, in characters of everything that it says: it is held in memory, and kept. Many times what a model writes. */
+const MOST_ANSWER = 8 * 1024 * 1024;
 
 /** Conversations of other modules, in this process. */
 export function converseThrough(surface: ChatSurface): Converse {
@@ -84,24 +88,42 @@ function callOf(caller: Caller, { request, signal, headers = {} }: ConverseWish)
   };
 }
 
-/** Reads a stream to its end. Errors: upstream_failed when it has none. */
+/** Reads a stream to its end. Errors: upstream_failed when it has none, or says too much. */
 async function gathered(
   { chunks }: StreamedChat,
   check: ((text: string) => Promise<void>) | undefined,
   settlement: Settlement,
   { onText }: ConverseWish,
 ): Promise<ChatCompletion> {
-  const held: ChatChunk[] = [];
+  const folding = new Folding();
+  let said = 0;
   for await (const chunk of check ? checkedChunks(chunks, check) : chunks) {
-    held.push(chunk);
+    said += lengthOf(chunk);
+    if (said > MOST_ANSWER) throw tooLong(settlement);
+    folding.add(chunk);
     const usage = usageOf(chunk);
     if (usage) settlement.used(usage);
     const text = chunk.choices[0]?.delta.content;
     if (text) onText?.(text);
   }
-  const completion = completionOf(held);
+  const completion = folding.completion();
   if (!completion.choices[0]?.finish_reason) throw cutOff(settlement);
   return completion;
+}
+
+/** What a chunk adds to an answer. Text is counted as it is; the rest is rare, and counted as it would be written. */
+function lengthOf({ choices }: ChatChunk): number {
+  return choices.reduce((sum, { delta: { content, ...rest }, logprobs }) => {
+    const text = typeof content === 'string' ? content.length : 0;
+    const isText = Object.keys(rest).length === 0 && !logprobs;
+    return sum + text + (isText ? 0 : JSON.stringify([rest, logprobs]).length);
+  }, 0);
+}
+
+function tooLong({ model = '' }: Settlement): Error {
+  return fail('upstream_failed', {
+    message: `The model ${model} has said more than ${MOST_ANSWER} characters, and was left.`,
+  });
 }
 
 function replyOf(
@@ -118,7 +140,7 @@ function replyOf(
     message,
     finishReason: finish_reason ?? 'stop',
     model,
-    usage: usageOf(completion) ?? guessUsage(call.request, textOf(completion).length / 4),
+    usage: plausible(usageOf(completion) ?? guessUsage(call.request, textOf(completion).length / 4)),
     requestId: call.requestId,
   };
 }

@@ -68,46 +68,76 @@ export class ChunkWriter {
   }
 }
 
+/** Calls of tools that are taken of one answer. */
+const MOST_CALLS = 1_024;
+
 /** Puts the chunks of an answer together to the whole one, so that both are translated by the same code. */
 export function completionOf(chunks: readonly ChatChunk[]): ChatCompletion {
-  const choices = new Map<number, Folded>();
-  let head: ChatChunk | undefined;
-  let usage: ChatCompletion['usage'];
-  for (const chunk of chunks) {
-    head ??= chunk;
-    usage = chunk.usage ?? usage;
-    for (const choice of chunk.choices) fold(choices, choice);
-  }
-  return {
-    id: head?.id ?? newId('chatcmpl'),
-    object: 'chat.completion',
-    created: head?.created ?? 0,
-    model: head?.model ?? '',
-    choices: [...choices.values()].toSorted((a, b) => a.index - b.index),
-    ...(usage ? { usage } : {}),
-  };
+  const folding = new Folding();
+  for (const chunk of chunks) folding.add(chunk);
+  return folding.completion();
 }
 
-type Folded = Writable<Omit<ChatCompletion['choices'][number], 'message'>> & { message: Message };
+/** Puts chunks together as they come: they need not be kept. What a chunk says in other forms than the contract's is passed over. */
+export class Folding {
+  private readonly choices = new Map<number, Folded>();
+  private head: ChatChunk | undefined;
+  private usage: ChatCompletion['usage'];
 
-function fold(choices: Map<number, Folded>, { index, delta, finish_reason, logprobs }: Choice): void {
-  let choice = choices.get(index);
-  if (!choice) {
-    const message: Message = { role: 'assistant', content: null, refusal: null };
-    choice = { index, message, logprobs: null, finish_reason: null };
-    choices.set(index, choice);
+  add(chunk: ChatChunk): void {
+    this.head ??= chunk;
+    this.usage = chunk.usage ?? this.usage;
+    for (const choice of chunk.choices) this.fold(choice);
   }
-  if (finish_reason) choice.finish_reason = finish_reason;
-  if (logprobs) choice.logprobs = joined(choice.logprobs, logprobs);
-  add(choice.message, delta);
+
+  /** The whole answer. Nothing is added after it. */
+  completion(): ChatCompletion {
+    const { head, usage } = this;
+    const choices = [...this.choices.values()].toSorted((a, b) => a.index - b.index);
+    return {
+      id: head?.id ?? newId('chatcmpl'),
+      object: 'chat.completion',
+      created: head?.created ?? 0,
+      model: head?.model ?? '',
+      choices: choices.map(({ calls, ...choice }) => withCalls(choice, calls)),
+      ...(usage ? { usage } : {}),
+    };
+  }
+
+  private fold({ index, delta, finish_reason, logprobs }: Choice): void {
+    let choice = this.choices.get(index);
+    if (!choice) {
+      const message: Message = { role: 'assistant', content: null, refusal: null };
+      choice = { index, message, logprobs: null, finish_reason: null, calls: new Map() };
+      this.choices.set(index, choice);
+    }
+    if (finish_reason) choice.finish_reason = finish_reason;
+    if (logprobs) choice.logprobs = joined(choice.logprobs, logprobs);
+    add(choice.message, delta);
+    for (const call of delta.tool_calls ?? []) addCall(choice.calls, call);
+  }
+}
+
+type Call = Writable<NonNullable<ChatMessage['tool_calls']>[number]>;
+type Folded = Writable<Omit<ChatCompletion['choices'][number], 'message'>> & {
+  message: Message;
+  /** By the place that the upstream gives them: a list would be as long as the largest place says. */
+  readonly calls: Map<number, Call>;
+};
+
+function withCalls(choice: Omit<Folded, 'calls'>, calls: Folded['calls']): Omit<Folded, 'calls'> {
+  if (calls.size === 0) return choice;
+  const { message } = choice;
+  message.tool_calls = [...calls].toSorted(([a], [b]) => a - b).map(([, call]) => call);
+  if (message.content === '') message.content = null;
+  return choice;
 }
 
 function joined(
   before: Record<string, unknown> | null | undefined,
   more: Record<string, unknown>,
 ): Record<string, unknown> {
-  const list = (value: unknown) => (Array.isArray(value) ? value : []);
-  return { content: [...list(before?.content), ...list(more.content)], refusal: null };
+  return { content: appended(before?.content as unknown[], more.content), refusal: null };
 }
 
 function add(message: Message, delta: Delta): void {
@@ -116,23 +146,35 @@ function add(message: Message, delta: Delta): void {
     message.reasoning_content = (message.reasoning_content ?? '') + delta.reasoning_content;
   if (delta.refusal) message.refusal = (message.refusal ?? '') + delta.refusal;
   if (delta.provider_content)
-    message.provider_content = [...(message.provider_content ?? []), ...delta.provider_content];
-  if (delta.images) message.images = [...(message.images ?? []), ...delta.images];
-  if (delta.annotations) message.annotations = [...(message.annotations ?? []), ...delta.annotations];
-  for (const call of delta.tool_calls ?? []) addCall(message, call);
-  if (message.tool_calls && message.content === '') message.content = null;
+    message.provider_content = appended(message.provider_content, delta.provider_content);
+  if (delta.images) message.images = appended(message.images, delta.images);
+  if (delta.annotations) message.annotations = appended(message.annotations, delta.annotations);
+}
+
+/** Adds to a list in its place: an answer may bring a piece with each of its chunks. */
+function appended<T>(list: T[] | undefined, more: unknown): T[] {
+  const all = list ?? [];
+  if (Array.isArray(more)) for (const one of more) all.push(one as T);
+  return all;
 }
 
 type CallDelta = NonNullable<Delta['tool_calls']>[number];
 
-function addCall(message: Message, { index, id, type, function: part }: CallDelta): void {
-  message.tool_calls ??= [];
-  const call = message.tool_calls[index];
-  if (call?.function) call.function.arguments += part?.arguments ?? '';
-  else
-    message.tool_calls[index] = {
-      id: id ?? '',
+/** Some upstreams give no places: a call with a name is the next one then, and what has none goes on with the last. */
+function addCall(calls: Folded['calls'], { index, id, type, function: part }: CallDelta): void {
+  const place = Number.isInteger(index) ? index : Math.max(calls.size - (part?.name ? 0 : 1), 0);
+  const call = calls.get(place);
+  if (call?.function) call.function.arguments += textOf(part?.arguments);
+  else if (calls.size < MOST_CALLS)
+    calls.set(place, {
+      id: typeof id === 'string' ? id : '',
       type: type ?? 'function',
-      function: { name: part?.name ?? '', arguments: part?.arguments ?? '' },
-    };
+      function: { name: textOf(part?.name), arguments: textOf(part?.arguments) },
+    });
+}
+
+/** Some upstreams write the arguments of a call as an object. */
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return value === undefined || value === null ? '' : JSON.stringify(value);
 }
