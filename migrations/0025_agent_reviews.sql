@@ -33,3 +33,4 @@ CREATE INDEX agent_reviews_queue ON agent_reviews (
 );
 CREATE INDEX agent_reviews_of_session ON agent_reviews (tenant, session_id, status);
 CREATE INDEX agent_reviews_due ON agent_reviews (expires_at) WHERE status = 'pending';
+CREATE INDEX agent_reviews_settled ON agent_reviews (resolved_at) WHERE resolved_at IS NOT NULL;

@@ -195,7 +195,26 @@ describe('a turn in a pipe', () => {
     expectRan(await svc(['session', 'steer', id, 'x']), 6);
   });
 
-  test('is left alone, waited for in line, steered and interrupted', async () => {
+  test('that waits in line is watched from its own beginning', async () => {
+    const first = script('line1', effect('line1', 700), 'say first');
+    const id = (await svc(['session', 'run', 'helper', '--detach', first])).stdout.trim();
+    const more = ['--session', id, '--queue', '--json', script('line2', 'say second')];
+    const events = linesOf((await svc(['session', 'run', 'helper', ...more])).stdout);
+    expect(new Set(events.map((line) => JSON.parse(line).turnNumber))).toEqual(new Set([2]));
+  });
+
+  test('goes on when its watcher leaves', async () => {
+    const input = script('leaves', effect('leaves', 1_500), 'expect /"count":1/', 'say on and on');
+    const child = spawn(['session', 'run', 'helper', '--json', input]);
+    await child.stdout.getReader().read();
+    child.kill('SIGINT');
+    expect(await child.exited).toBe(130);
+    expect(await new Response(child.stderr).text()).toContain('The turn goes on');
+    const id = await newest('helper');
+    await until(async () => (await agents.get(id)).turns?.[0]?.assistantOutput === 'on and on');
+  });
+
+  test('is left alone, refused a second one, steered and interrupted', async () => {
     const input = script('alone', effect('alone', 3_000), 'steer /hurry/', 'say never');
     const id = (await svc(['session', 'run', 'helper', '--detach', input])).stdout.trim();
     const busy = await svc(['session', 'run', 'helper', '--session', id, 'x']);

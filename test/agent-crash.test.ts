@@ -46,7 +46,8 @@ const BOUNDARIES = [
   'session.end',
 ];
 
-const driver = driverCases.find(({ name }) => name === 'namespace');
+const wanted = process.env.SVC_TEST_AGENT_DRIVER ?? 'namespace';
+const driver = driverCases.find(({ name }) => name === wanted);
 
 test('turns go on through kills of the daemon: each effect once, no approval and no event lost', async () => {
   console.log(`seed ${SEED}`);

@@ -1,6 +1,7 @@
 import { agentReviews } from '../../../src/api/agents/reviews.ts';
 import type { Client } from '../../../src/client/client.ts';
 import type { Cli } from '../../cli.ts';
+import { wrap } from '../../ui/live-screen.ts';
 import { relativeTime } from '../../ui/time.ts';
 import { decide } from '../review/decide.ts';
 import { riskText, type ShownReview, showReview } from '../review/shown.ts';
@@ -16,6 +17,7 @@ interface OneByOne {
 }
 
 const LONGEST_NAME = 40;
+const INDENT = '  ';
 
 /** Asks for leave, where the person sits. A word decides, and no other word does. */
 export class ApprovalDesk {
@@ -42,7 +44,8 @@ export class ApprovalDesk {
       riskText(review) && `risk: ${riskText(review)}`,
       `expires ${relativeTime(review.expiresAt)}, then ${review.defaultAction}`,
     ];
-    this.say(`  ${facts.filter(Boolean).join(' · ')}`);
+    const columns = this.cli.terminal.err.columns - INDENT.length;
+    for (const row of wrap(facts.filter(Boolean).join(' · '), columns)) this.say(INDENT + row);
   }
 
   /** Does what was typed. Errors: those of SubmitReview. */

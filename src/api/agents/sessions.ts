@@ -54,7 +54,14 @@ export const agentSessions = {
     path: '/v1/agents/sessions/{id}',
     summary: 'Get a session and its turns',
     params: ids('id'),
-    query: fields({ tenantId: t.String() }),
+    query: fields({
+      tenantId: t.String(),
+      beforeTurn: t.Integer({
+        minimum: 0,
+        description:
+          'Shows the turns before this one: of a long session the latest turns are shown, 8 MiB at once.',
+      }),
+    }),
     response: model('GetSessionResponse', { session: AgentSession }),
     access: 'viewer',
   }),

@@ -1,6 +1,9 @@
 import type { Database } from '../../../db/open.ts';
 import type { StoredEvent } from './event.ts';
 
+/** Characters of the events that are read at once. */
+const MOST_PAGE = 4 * 1024 * 1024;
+
 type Row = Omit<StoredEvent, 'sessionId'>;
 
 /** Writes and reads the events of sessions, by prepared statements: they are the most frequent rows of agents. */
@@ -36,9 +39,19 @@ export class EventStore {
     return this.next.get(sessionId)?.last ?? 0;
   }
 
-  /** The events after a number, in their order. Whoever asks has made sure that the session is the caller's. */
+  /**
+   * The events after a number, in their order: so many, or fewer when they are large; one at least, when there is any. Whoever asks
+   * has made sure that the session is the caller's.
+   */
   after(sessionId: string, seq: number, limit: number): StoredEvent[] {
-    return this.page.all(sessionId, seq, limit).map((row) => ({ sessionId, ...row }));
+    const events: StoredEvent[] = [];
+    let room = MOST_PAGE;
+    for (const row of this.page.iterate(sessionId, seq, limit)) {
+      room -= row.fields.length;
+      if (room < 0 && events.length > 0) break;
+      events.push({ sessionId, ...row });
+    }
+    return events;
   }
 
   /** The latest event of a turn. */

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../../../src/kit/time.ts';
 import type { App } from '../../../app.ts';
 import type { Route } from '../../../http/route.ts';
 import { Expiry } from './expiry.ts';
@@ -8,6 +9,9 @@ import { ReviewStore } from './store.ts';
 
 export { hashOf } from './decision.ts';
 export { policy } from './policy.ts';
+
+const PRUNED_AT_ONCE = 100;
+const PRUNE_PAUSE_MS = 10;
 
 /** The room of reviews. */
 export interface ReviewsRoom {
@@ -37,7 +41,18 @@ export function createReviewsRoom(app: App): ReviewsRoom {
       onSettled: (listener) => service.onSettled(listener),
     },
     service,
-    start: () => expiry.start(),
+    start() {
+      app.jobs.every('agent_reviews.prune', HOUR_MS, () => prune(app, store));
+      expiry.start();
+    },
     stop: () => expiry.stop(),
   };
+}
+
+/** Removes what was settled as long ago as sessions are kept, a batch at a time. */
+async function prune({ config, clock }: App, store: ReviewStore): Promise<void> {
+  const keptMs = config.get('agents.retention');
+  if (keptMs === 0) return;
+  while (store.prune(clock.now() - keptMs, PRUNED_AT_ONCE) === PRUNED_AT_ONCE)
+    await Bun.sleep(PRUNE_PAUSE_MS);
 }

@@ -6,6 +6,7 @@ import type { Caller } from '../../../http/route.ts';
 import { openTestApp } from '../../../testing/app.ts';
 import type { NewReview, Review } from './face.ts';
 import { createReviewsRoom, hashOf, type ReviewsRoom } from './index.ts';
+import { ReviewStore } from './store.ts';
 import type { Submission } from './submission.ts';
 import { reviewToWire } from './wire.ts';
 
@@ -342,4 +343,19 @@ test('the wire has the badges and hashes of calls, and the note', () => {
     note: 'unknown outcome',
     expiresAt: new Date(now + 60_000).toISOString(),
   });
+});
+
+test('what was settled before a time is forgotten, some at a time, and what is pending never', () => {
+  const store = new ReviewStore(app.db);
+  const [first = '', second = '', late = ''] = [open(), open({ tenant: 'org_b' }), open()];
+  const pending = open({ timeoutMs: 90_000 });
+  submit(first, { action: DENY });
+  submit(second, { action: DENY }, { ...caller, tenant: 'org_b' });
+  now += 10_000;
+  submit(late, { action: APPROVE });
+  expect(store.prune(now, 1)).toBe(1);
+  expect(store.prune(now, 10)).toBe(1);
+  expect(store.prune(now, 10)).toBe(0);
+  expect(list()).toEqual([pending, late]);
+  expect(list({}, 'org_b')).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, gt, lte, min, sql } from 'drizzle-orm';
+import { and, asc, count, desc, eq, gt, inArray, lt, lte, min, sql } from 'drizzle-orm';
 import type { Page } from '../../../../src/kit/page.ts';
 import type { Database } from '../../../db/open.ts';
 import { agentReviews, type ReviewRow } from './tables.ts';
@@ -89,6 +89,21 @@ export class ReviewStore {
       .where(PENDING)
       .get();
     return next?.at ?? undefined;
+  }
+
+  /** Forgets some of those that were settled before a time, of all tenants. Answers how many. */
+  prune(before: number, most: number): number {
+    const old = this.db.sql
+      .select({ id: agentReviews.id })
+      .from(agentReviews)
+      .where(lt(agentReviews.resolvedAt, before))
+      .limit(most);
+    const gone = this.db.sql
+      .delete(agentReviews)
+      .where(inArray(agentReviews.id, old))
+      .returning({ one: sql`1` })
+      .all();
+    return gone.length;
   }
 
   private end(end: ReviewEnd, where: ReturnType<typeof and>): ReviewRow[] {

@@ -6,6 +6,7 @@ import { eventWire } from '../events/event.ts';
 import type { EventLog } from '../events/log.ts';
 import type { TurnStore } from '../turns/store.ts';
 import type { SessionService } from './service.ts';
+import { shownTurns } from './shown-turns.ts';
 import type { SessionStore } from './store.ts';
 import type { Streaming } from './streaming.ts';
 import type { TurnService } from './turn-service.ts';
@@ -46,16 +47,9 @@ function ofSessions({ sessions, turns, store, calls }: SessionRouteParts): Route
       const { agentId = '', metadata = {} } = body;
       return { session: sessionWire(sessions.create(caller, { agentId, metadata }), []) };
     },
-    GetSession({ caller, params }) {
+    GetSession({ caller, params, query }) {
       const row = sessions.get(caller.tenant, params.id);
-      const ofSession = Map.groupBy(calls.callsOfSession(caller.tenant, row.id), (call) => call.turnNumber);
-      const shown = store.turns(caller.tenant, row.id);
-      return {
-        session: sessionWire(
-          row,
-          shown.map((turn) => turnWire(turn, ofSession.get(turn.number) ?? [])),
-        ),
-      };
+      return { session: sessionWire(row, shownTurns({ store, calls }, row, query.beforeTurn)) };
     },
     SteerSession({ caller, params, body }) {
       const { role = 'user', content = '' } = body;
@@ -87,7 +81,7 @@ function ofTurns({ sessions, turns, streaming, store, calls, log }: SessionRoute
       await streaming.settled({ tenant, sessionId, number, after, signal });
       const now = store.turn(tenant, sessionId, number) ?? turn;
       const { status } = sessions.get(tenant, sessionId);
-      const shown = turnWire(now, calls.calls(tenant, sessionId, number));
+      const shown = turnWire(now, calls.shownCalls(tenant, sessionId, number));
       return { turn: shown, sessionStatus: statusWire(status) };
     },
     RunTurnStream({ caller, params, body, request, signal, requestId }) {

@@ -35,6 +35,10 @@ export class SessionService {
     if (JSON.stringify(metadata).length > MOST_METADATA)
       throw invalid({ field: 'metadata', description: `is more than ${MOST_METADATA / 1024} KiB` });
     const agent = this.agents.get(caller.tenant, agentId);
+    if (!this.agents.find(caller.tenant, agent.id))
+      throw fail('failed_precondition', {
+        message: `The agent ${agent.name} is off. Turn it on: PATCH /v1/agents/${agent.id} {"enabled": true}.`,
+      });
     if (agent.mode === 'subagent')
       throw fail('failed_precondition', {
         message: `The agent ${agent.name} is a sub-agent: only other agents may start it.`,

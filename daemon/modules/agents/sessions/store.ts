@@ -5,6 +5,7 @@ import {
   desc,
   eq,
   getTableColumns,
+  gte,
   inArray,
   lt,
   notInArray,
@@ -12,6 +13,7 @@ import {
   sql,
 } from 'drizzle-orm';
 import type { Database } from '../../../db/open.ts';
+import type { TurnRange } from '../turns/store.ts';
 import {
   agentSessions,
   agentSteers,
@@ -143,13 +145,24 @@ export class SessionStore {
     return this.oneTurn.get({ tenant, id: sessionId, number });
   }
 
-  /** The turns of a session, in their order. */
-  turns(tenant: string, sessionId: string): TurnRow[] {
+  /** Some turns of a session, in their order. */
+  turnsBetween(tenant: string, sessionId: string, { from, before }: TurnRange): TurnRow[] {
     return this.db.sql
       .select()
       .from(agentTurns)
-      .where(ofSession(tenant, sessionId))
+      .where(and(ofSession(tenant, sessionId), gte(agentTurns.number, from), lt(agentTurns.number, before)))
       .orderBy(asc(agentTurns.number))
+      .all();
+  }
+
+  /** How many bytes the texts of the turns before a number are, latest first. */
+  turnSizes(tenant: string, sessionId: string, before: number): Array<{ number: number; bytes: number }> {
+    const { number, userInput, output } = agentTurns;
+    return this.db.sql
+      .select({ number, bytes: sql<number>`octet_length(${userInput}) + octet_length(${output})` })
+      .from(agentTurns)
+      .where(and(ofSession(tenant, sessionId), lt(number, before)))
+      .orderBy(desc(number))
       .all();
   }
 

@@ -157,6 +157,8 @@ export class TurnService {
       this.parts.endBelow(session.tenant, session.id, why);
     });
     this.parts.runner.cancel(session.id);
+    // A turn that has waited was in nobody's hands: what follows from its end is done by the runner.
+    this.parts.runner.wake(session.tenant, session.id);
   }
 
   private start(session: SessionRow, turn: TurnRow): void {
@@ -168,13 +170,13 @@ export class TurnService {
     sessions.change(session.tenant, session.id, { status: 'running', updatedAt: app.clock.now() });
     turns.addMessages(session.id, turn.number, [{ message, tokens: estimateMessage(message) }]);
     if (turn.number === 1) log.append(session.id, turn.number, { type: 'session.start' });
-    log.append(session.id, turn.number, { type: 'turn.start' });
+    const shown = turnWire({ ...turn, status: 'running' }, []);
+    log.append(session.id, turn.number, { type: 'turn.start', turn: shown });
   }
 
   private openTurns({ tenant, id }: SessionRow): TurnRow[] {
-    return this.parts.sessions
-      .turns(tenant, id)
-      .filter(({ status }) => status === 'queued' || status === 'running' || status === 'waiting');
+    const current = this.parts.sessions.current(tenant, id);
+    return [...(current ? [current] : []), ...this.parts.sessions.queued(tenant, id)];
   }
 
   private endTurn(session: SessionRow, turn: TurnRow, why: string): void {
@@ -187,7 +189,7 @@ export class TurnService {
     }
     if (turn.status !== 'queued') runner.endings.answerOpenCalls(turn, why);
     sessions.changeTurn(turn, [turn.status], over);
-    const calls = turns.calls(turn.tenant, session.id, turn.number);
+    const calls = turns.shownCalls(turn.tenant, session.id, turn.number);
     const shown = turnWire({ ...turn, ...over }, calls);
     log.append(session.id, turn.number, {
       type: 'turn.end',

@@ -2,15 +2,12 @@ import type { AgentSession } from '../../../../src/api/agents/sessions.ts';
 import type { AgentSessionTurn, SessionStatus, TurnStatus } from '../../../../src/api/agents/turns.ts';
 import type { Value } from '../../../../src/api/schema.ts';
 import { rfc3339 } from '../../../../src/kit/time.ts';
-import type { CallRow } from '../turns/tables.ts';
+import type { ShownCall } from '../turns/store.ts';
 import type { ListedSession } from './store.ts';
 import type { SessionState, TurnRow, TurnState } from './tables.ts';
 
 type TurnWire = Value<typeof AgentSessionTurn>;
 type SessionWire = Value<typeof AgentSession>;
-
-/** Characters of a result that a turn shows; the events have all of it. */
-const MOST_RESULT = 4_096;
 
 /** Whether a turn is over. */
 export const isOver = (status: TurnState): boolean => status === 'completed' || status === 'failed';
@@ -35,7 +32,7 @@ export function statusOf(wire: Value<typeof SessionStatus> | undefined): Session
 }
 
 /** A turn on the wire, with its calls. */
-export function turnWire(turn: TurnRow, calls: readonly CallRow[]): TurnWire {
+export function turnWire(turn: TurnRow, calls: readonly ShownCall[]): TurnWire {
   const { promptTokens, completionTokens, createdAt, completedAt } = turn;
   return {
     id: turn.id,
@@ -55,14 +52,14 @@ export function turnWire(turn: TurnRow, calls: readonly CallRow[]): TurnWire {
   };
 }
 
-function callWire({ id, name, args, iteration, state, ok, output, durationMs }: CallRow) {
+function callWire({ id, name, args, iteration, state, ok, output, durationMs }: ShownCall) {
   return {
     id,
     name,
     args,
     iteration,
     ...(state === 'finished' || state === 'told'
-      ? { success: ok, result: (output ?? '').slice(0, MOST_RESULT), durationMs }
+      ? { success: ok, result: output ?? '', durationMs }
       : { state }),
   };
 }

@@ -1,4 +1,5 @@
 import { agentSpawn } from '../../../../src/api/agents/spawn.ts';
+import { invalid } from '../../../../src/errors/app-error.ts';
 import { implement, type Route } from '../../../http/route.ts';
 import type { SpawnService } from './service.ts';
 import { nodeWire } from './wire.ts';
@@ -9,12 +10,9 @@ const PAGE = 50;
 export function spawnRoutes(spawns: SpawnService): Route[] {
   return implement(agentSpawn, {
     ListSpawnNodes({ caller, params, query }) {
-      const { nodes, total } = spawns.below(
-        caller.tenant,
-        params.sessionId,
-        query.limit || PAGE,
-        query.offset ?? 0,
-      );
+      const { limit = 0, offset = 0 } = query;
+      refuseNegative({ limit, offset });
+      const { nodes, total } = spawns.below(caller.tenant, params.sessionId, limit || PAGE, offset);
       return { nodes: nodes.map(nodeWire), total };
     },
     GetSpawnTree({ caller, params }) {
@@ -22,4 +20,9 @@ export function spawnRoutes(spawns: SpawnService): Route[] {
       return { nodes: nodes.map(nodeWire), total };
     },
   });
+}
+
+function refuseNegative(numbers: Readonly<Record<string, number>>): void {
+  for (const [field, value] of Object.entries(numbers))
+    if (value < 0) throw invalid({ field, description: 'must not be negative' });
 }

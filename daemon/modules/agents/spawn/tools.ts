@@ -65,11 +65,7 @@ function delegateJob(spawns: SpawnService): Tool {
     description: 'Starts another agent on a task and goes on at once. The result comes later.',
     parameters: TASK,
     recover: begin,
-    async run(args, context) {
-      const { caller, sessionId, agent } = context;
-      spawns.refuseMoreJobs(caller.tenant, sessionId, agent.config.spawn.maxConcurrentJobs);
-      return begin(args, context);
-    },
+    run: begin,
   };
 }
 

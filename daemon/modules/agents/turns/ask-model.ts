@@ -7,6 +7,7 @@ import type { Compacting } from './compacting.ts';
 import { estimateMessage } from './compaction/index.ts';
 import type { TurnParts, TurnWork } from './parts.ts';
 import { promptMessages } from './prompt.ts';
+import { readAnswer } from './read-answer.ts';
 import type { CallRow } from './tables.ts';
 
 /** Failures after which another model may do better. */
@@ -19,8 +20,6 @@ const FALL_BACK_ON = [
 ];
 const TOO_LONG =
   /context (length|window|limit)|prompt is too long|too many (input )?tokens|maximum (context|input|number of) /i;
-/** Calls that one answer may ask for. */
-const MOST_CALLS = 64;
 
 /** What the model has come to. */
 export interface Answer {
@@ -142,24 +141,11 @@ export class AskModel {
     return answer;
   }
 
-  /** The message as it is kept, and its calls. Ids that a provider leaves out or repeats are replaced. */
-  private planned(turn: TurnRow, message: ChatMessage): { message: ChatMessage; calls: CallRow[] } {
-    const asked = (message.tool_calls ?? []).filter((call) => call?.function).slice(0, MOST_CALLS);
-    if (asked.length === 0) {
-      const { tool_calls: _none, ...rest } = message;
-      return { message: { ...rest, content: rest.content ?? '' }, calls: [] };
-    }
+  /** The message as it is kept, and the rows of its calls. */
+  private planned(turn: TurnRow, said: ChatMessage): { message: ChatMessage; calls: CallRow[] } {
     const now = this.parts.app.clock.now();
-    const seen = new Set<string>();
-    const calls = asked.map((call, position) => {
-      const id = newId('call', now);
-      const modelId = call.id !== '' && !seen.has(call.id) ? call.id : id;
-      seen.add(modelId);
-      const { name = '', arguments: args = '' } = call.function ?? {};
-      return newCall(turn, { id, modelId, position, name, args });
-    });
-    const named = asked.map((call, i) => ({ ...call, id: calls[i]?.modelId ?? call.id }));
-    return { message: { ...message, tool_calls: named }, calls };
+    const { message, calls } = readAnswer(said, () => newId('call', now));
+    return { message, calls: calls.map((call, position) => newCall(turn, { ...call, position })) };
   }
 
   private tellFallback(work: TurnWork, error: unknown, models: readonly string[], i: number): void {

@@ -12,6 +12,9 @@ import {
 import { TurnGone, type TurnParts, type TurnWork } from './parts.ts';
 import { systemPrompt } from './prompt.ts';
 
+/** The context of a model of which nobody knows it, and the largest of any, in tokens: a conversation is read whole at each step. */
+const UNKNOWN_WINDOW = 1_000_000;
+const LARGEST_WINDOW = 2_000_000;
 /** Models of which it is remembered who has answered for them. */
 const MOST_REMEMBERED = 1_000;
 
@@ -73,8 +76,8 @@ export class Compacting {
 
   private window({ session: { agent } }: TurnWork): number {
     const { contextTokens } = agent.config.compaction;
-    if (contextTokens > 0) return contextTokens;
-    return this.parts.contextWindow(this.answering.get(agent.model) ?? agent.model) ?? 0;
+    const known = contextTokens || this.parts.contextWindow(this.answering.get(agent.model) ?? agent.model);
+    return Math.min(known || UNKNOWN_WINDOW, LARGEST_WINDOW);
   }
 
   private async summarised(work: TurnWork, plan: CompactionPlan): Promise<boolean> {

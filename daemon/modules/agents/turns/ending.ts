@@ -1,5 +1,6 @@
 import type { SessionState, TurnRow } from '../sessions/tables.ts';
 import { turnWire } from '../sessions/wire.ts';
+import { endEvent } from './calls/events.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import { estimateMessage } from './compaction/index.ts';
 import type { TurnParts, TurnWork } from './parts.ts';
@@ -59,20 +60,15 @@ export class Endings {
     for (const call of open) {
       if (call.state === 'finished') continue;
       store.changeCall(call, [call.state], { state: 'finished', ok: false, output });
-      log.append(turn.sessionId, turn.number, {
-        type: 'tool_call.error',
-        toolCallId: call.id,
-        toolName: call.name,
-        toolSuccess: false,
-        toolResult: output,
-        error: output,
-      });
+      const { clock } = this.parts.app;
+      const durationMs = call.startedAt === null ? 0 : clock.now() - call.startedAt;
+      log.append(turn.sessionId, turn.number, endEvent(call, { ok: false, output }, durationMs));
     }
     tellResults(this.parts, turn);
   }
 
   private shown(turn: TurnRow, change: Partial<TurnRow>) {
-    const calls = this.parts.store.calls(turn.tenant, turn.sessionId, turn.number);
+    const calls = this.parts.store.shownCalls(turn.tenant, turn.sessionId, turn.number);
     return { turn: turnWire({ ...turn, ...change }, calls) };
   }
 }

@@ -1,6 +1,27 @@
-import { and, asc, eq, inArray, max, type SQL, sql } from 'drizzle-orm';
+import { and, asc, count, eq, gte, inArray, lt, max, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../../../db/open.ts';
 import { agentMessages, agentToolCalls, type CallRow, type CallState, type MessageRow } from './tables.ts';
+
+/** Characters of a result that a turn shows; the events have all of it. */
+const MOST_RESULT = 4_096;
+/** Characters of arguments that the calls of a turn show together, and what each of them may show in any case. */
+const MOST_SHOWN = 4 * 1024 * 1024;
+const LEAST_SHOWN = 64;
+/** What a call is besides its texts, about, in bytes. */
+const CALL_BYTES = 200;
+
+const { id, turnNumber, iteration, name, state, ok, durationMs } = agentToolCalls;
+const SHOWN = { id, turnNumber, iteration, name, state, ok, durationMs };
+
+/** A call as a turn shows it: of long texts the beginning. */
+export type ShownCall = Pick<CallRow, keyof typeof SHOWN | 'args' | 'output'>;
+
+/** Turns of a session, by their numbers. */
+export interface TurnRange {
+  readonly from: number;
+  /** The first one that is not meant. */
+  readonly before: number;
+}
 
 /** Reads and writes the conversation of sessions and the calls of their tools. */
 export class TurnStore {
@@ -67,24 +88,40 @@ export class TurnStore {
     for (const row of rows) this.db.sql.insert(agentToolCalls).values(row).run();
   }
 
-  /** The calls of a turn, in their order. */
-  calls(tenant: string, sessionId: string, turnNumber: number): CallRow[] {
+  /** The calls of a turn as it shows them, in their order. */
+  shownCalls(tenant: string, sessionId: string, turnNumber: number): ShownCall[] {
+    return this.callsBetween(tenant, sessionId, { from: turnNumber, before: turnNumber + 1 });
+  }
+
+  /** The calls of some turns as those show them, in their order: of texts that are long, or of many calls, the beginning. */
+  callsBetween(tenant: string, sessionId: string, { from, before }: TurnRange): ShownCall[] {
+    const { turnNumber, iteration, position, args, output } = agentToolCalls;
+    const share = sql`max(${LEAST_SHOWN}, ${MOST_SHOWN} / count(*) OVER (PARTITION BY ${turnNumber}))`;
     return this.db.sql
-      .select()
+      .select({
+        ...SHOWN,
+        args: sql<string>`substr(${args}, 1, ${share})`,
+        output: sql<string | null>`substr(${output}, 1, min(${MOST_RESULT}, ${share}))`,
+      })
       .from(agentToolCalls)
-      .where(ofTurn(tenant, sessionId, turnNumber))
-      .orderBy(asc(agentToolCalls.iteration), asc(agentToolCalls.position))
+      .where(and(ofSession(tenant, sessionId), gte(turnNumber, from), lt(turnNumber, before)))
+      .orderBy(asc(turnNumber), asc(iteration), asc(position))
       .all();
   }
 
-  /** The calls of a session, in their order. */
-  callsOfSession(tenant: string, sessionId: string): CallRow[] {
-    return this.db.sql
-      .select()
+  /** About how many bytes the calls of each turn are when they are shown. */
+  callSizes(tenant: string, sessionId: string): ReadonlyMap<number, number> {
+    const { turnNumber, args, output } = agentToolCalls;
+    const each = sql`octet_length(${args}) + min(${MOST_RESULT}, coalesce(octet_length(${output}), 0))`;
+    const rows = this.db.sql
+      .select({ number: turnNumber, total: count(), bytes: sql<number>`sum(${each})` })
       .from(agentToolCalls)
-      .where(and(eq(agentToolCalls.tenant, tenant), eq(agentToolCalls.sessionId, sessionId)))
-      .orderBy(asc(agentToolCalls.turnNumber), asc(agentToolCalls.iteration), asc(agentToolCalls.position))
+      .where(ofSession(tenant, sessionId))
+      .groupBy(turnNumber)
       .all();
+    return new Map(
+      rows.map(({ number, total, bytes }) => [number, Math.min(bytes, 2 * MOST_SHOWN) + total * CALL_BYTES]),
+    );
   }
 
   /** The calls of one answer of the model, in their order. */
@@ -126,10 +163,6 @@ export class TurnStore {
   }
 }
 
-function ofTurn(tenant: string, sessionId: string, turnNumber: number): SQL | undefined {
-  return and(
-    eq(agentToolCalls.tenant, tenant),
-    eq(agentToolCalls.sessionId, sessionId),
-    eq(agentToolCalls.turnNumber, turnNumber),
-  );
+function ofSession(tenant: string, sessionId: string): SQL | undefined {
+  return and(eq(agentToolCalls.tenant, tenant), eq(agentToolCalls.sessionId, sessionId));
 }

@@ -1,4 +1,5 @@
 import { AppError, type FieldViolation } from '../../../../src/errors/app-error.ts';
+import { parseNested } from '../../../../src/kit/nesting.ts';
 import { type ArgumentSchema, argumentSchema } from '../../../json-schema/argument-schema.ts';
 import type { ChatTool } from '../../gateway/index.ts';
 import type { Agent } from '../definitions/agent.ts';
@@ -66,11 +67,11 @@ function found(sources: readonly ToolSource[], agent: Agent, name: string): Tool
   return undefined;
 }
 
-/** Models send nothing at all where a tool has no arguments. */
+/** Models send nothing at all where a tool has no arguments. What is nested too deeply to be written again is refused. */
 function parsed(text: string): JsonObject | undefined {
   if (text.trim() === '') return {};
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseNested(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value)
       ? (value as JsonObject)
       : undefined;

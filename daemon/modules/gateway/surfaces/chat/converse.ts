@@ -63,7 +63,10 @@ export function converseThrough(surface: ChatSurface): Converse {
     try {
       const { answer } = served;
       const check = surface.outputCheck(call, settlement);
-      if (answer.kind === 'whole') await check?.(textOf(answer.completion));
+      if (answer.kind === 'whole') {
+        if ((answer.raw?.length ?? 0) > MOST_ANSWER) throw tooLong(settlement);
+        await check?.(textOf(answer.completion));
+      }
       const completion =
         answer.kind === 'whole' ? answer.completion : await gathered(answer, check, settlement, wish);
       const reply = replyOf(completion, call, settlement, answer.kind === 'whole' ? wish : undefined);
