@@ -47,7 +47,7 @@ function eventCounter(): (chunk: Uint8Array) => number {
       const end = chunk.indexOf(LINE_FEED, at);
       const stop = end === -1 ? chunk.length : end;
       lineIsEmpty &&= stop === at || (stop === at + 1 && chunk[at] === CARRIAGE_RETURN);
-      size += stop - at + 1;
+      size += end === -1 ? stop - at : stop - at + 1;
       largest = Math.max(largest, size);
       if (end === -1) break;
       if (lineIsEmpty) size = 0;
