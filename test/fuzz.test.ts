@@ -69,11 +69,11 @@ describe.each(['self_hosted', 'cloud'] as const)('an instance that is %s', (mode
 });
 
 /** One thing of each kind for inputs to name. The first registration needs an instance that nobody has claimed. */
-async function makePool(tenants: TwoTenants, { id: operation }: Endpoint): Promise<Pool> {
+async function makePool(tenants: TwoTenants, { spec, id: operation }: Endpoint): Promise<Pool> {
   if (operation === 'Register' || operation === 'GetAuthMode') return { email: ['ada@example.com'] };
   const { url, apiKey } = tenants.daemon;
   const root = { 'x-svc-api-key': apiKey };
-  const login = `${operation.toLowerCase()}`;
+  const login = `${spec}-${operation}`.toLowerCase();
   const [key, member] = [await tenants.key(root), await tenants.member(login, 'member')];
   const invited = await postJson(`${url}/v1/auth/invite`, { email: `guest-${login}@example.com` }, root);
   const { invitation } = (await invited.json()) as { invitation: { id: string } };
