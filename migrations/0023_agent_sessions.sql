@@ -34,6 +34,8 @@ CREATE TABLE agent_turns (
   session_id TEXT NOT NULL REFERENCES agent_sessions (id) ON DELETE CASCADE,
   number INTEGER NOT NULL,
   status TEXT NOT NULL CHECK (status IN ('queued', 'running', 'waiting', 'completed', 'failed')),
+  -- Who has begun it, and their Idempotency-Key: the request that is sent again finds this turn.
+  request_key TEXT,
   -- Whose rights it has (JSON).
   caller TEXT NOT NULL,
   -- What the request wished (JSON).
@@ -57,7 +59,8 @@ CREATE TABLE agent_turns (
   active_ms INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
   completed_at INTEGER,
-  UNIQUE (session_id, number)
+  UNIQUE (session_id, number),
+  UNIQUE (session_id, request_key)
 ) STRICT;
 
 -- One turn of a session is under way.

@@ -24,6 +24,8 @@ export interface McpOutcome {
 export interface McpTools {
   /** The tools of the servers that are enabled, the filters applied. From rows: no network, whatever the health. */
   list(tenant: string): readonly FederatedTool[];
+  /** The tool that `list` shows under a name, found without reading the others. */
+  find(tenant: string, name: string): FederatedTool | undefined;
   /**
    * Calls a tool by its federated name. How the server or the tool fails is an outcome. Errors: not_found naming the tool
    * (missing, of another tenant, of a server that is disabled); cancelled, when the signal fires.

@@ -76,6 +76,9 @@ export const agentSessions = {
       tenantId: t.String(),
       role: oneOf('user', 'system'),
       content: t.String(),
+      userInputId: t.String({
+        description: 'The question that it answers; it is refused when another one waits, or none (409).',
+      }),
     }),
     response: model('SteerSessionResponse', { accepted: t.Boolean(), message: t.String() }),
     access: 'member',

@@ -120,6 +120,8 @@ export const NumberedAgentEvent = model('NumberedAgentEvent', { id: t.Integer(),
 
 const QUEUE = 'Waits for the turn that is under way; without it a second turn is refused (409).';
 
+const ANSWERS = 'The question that the input answers; it is refused when another one waits, or none (409).';
+
 const here = { spec: 'agents', tag: 'Agent turns' } as const;
 
 /** Turns: one input, and all that the agent does about it. */
@@ -136,6 +138,7 @@ export const agentTurns = {
       userInput: t.String(),
       enableWebSearch: t.Boolean(),
       queue: t.Boolean({ description: QUEUE }),
+      userInputId: t.String({ description: ANSWERS }),
     }),
     response: model('RunTurnResponse', { turn: AgentSessionTurn, sessionStatus: SessionStatus }),
     access: 'member',
@@ -153,6 +156,7 @@ export const agentTurns = {
       enableStreaming: t.Boolean(),
       enableWebSearch: t.Boolean(),
       queue: t.Boolean({ description: QUEUE }),
+      userInputId: t.String({ description: ANSWERS }),
     }),
     response: model('StreamResultOfAgentEvent', { result: AgentEvent, error: RpcStatus }),
     headers: fields({ 'last-event-id': t.String() }),

@@ -1,4 +1,5 @@
-import { answerTo, type NextAnswer, partsOf, Violation, type WireMessage } from './conversation.ts';
+import { partsOf, Violation, type WireMessage } from './messages.ts';
+import { answerTo, type NextAnswer } from './player.ts';
 
 /** What the model reads of a request. */
 export interface ModelRequest {

@@ -1,6 +1,6 @@
 import { brokenAfterAll } from '../fake-provider.ts';
 import { Books, type Decision, type ModelRequest } from './books.ts';
-import { Violation } from './conversation.ts';
+import { Violation } from './messages.ts';
 import { sideAnswer } from './side-answers.ts';
 import { answerEvents, tokensOf, type WireAnswer, wholeAnswer } from './wire.ts';
 

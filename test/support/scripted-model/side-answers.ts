@@ -1,5 +1,5 @@
 import type { ModelRequest } from './books.ts';
-import { textOf } from './conversation.ts';
+import { textOf } from './messages.ts';
 import { hasScript } from './script.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { WireCall } from './conversation.ts';
+import type { WireCall } from './messages.ts';
 
 /** An answer of a model, to be written down. */
 export interface WireAnswer {

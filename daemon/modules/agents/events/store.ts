@@ -10,6 +10,7 @@ type Row = Omit<StoredEvent, 'sessionId'>;
 export class EventStore {
   private readonly add;
   private readonly next;
+  private readonly first;
   private readonly page;
   private readonly last;
 
@@ -19,6 +20,9 @@ export class EventStore {
     );
     this.next = db.raw.query<{ last: number | null }, [string]>(
       'SELECT max(seq) AS last FROM agent_events WHERE session_id = ?',
+    );
+    this.first = db.raw.query<{ first: number | null }, [string, number]>(
+      'SELECT min(seq) AS first FROM agent_events WHERE session_id = ? AND turn_number = ?',
     );
     this.page = db.raw.query<Row, [string, number, number]>(
       `SELECT seq, turn_number AS turnNumber, type, fields FROM agent_events
@@ -37,6 +41,11 @@ export class EventStore {
   /** The number of a session's latest event; 0 when it has none. */
   latest(sessionId: string): number {
     return this.next.get(sessionId)?.last ?? 0;
+  }
+
+  /** The number of the first event of a turn; one more than the latest when it has none yet. */
+  firstOfTurn(sessionId: string, turnNumber: number): number {
+    return this.first.get(sessionId, turnNumber)?.first ?? this.latest(sessionId) + 1;
   }
 
   /**

@@ -35,6 +35,10 @@ export interface NewTurn {
   readonly options: TurnOptions;
   /** Waits for the turn that is under way, where there is one. */
   readonly queue: boolean;
+  /** The question that the input answers; whichever waits when absent. */
+  readonly userInputId?: string;
+  /** Its Idempotency-Key: the same turn is meant when it comes again, also after a crash. */
+  readonly requestKey?: string;
 }
 
 /** A turn at its beginning. */
@@ -42,7 +46,7 @@ export function newTurn(
   caller: Caller,
   sessionId: string,
   number: number,
-  { userInput, options }: NewTurn,
+  { userInput, options, requestKey }: NewTurn,
   nowMs: number,
 ): TurnRow {
   return {
@@ -51,6 +55,7 @@ export function newTurn(
     sessionId,
     number,
     status: 'queued',
+    requestKey: requestKey === undefined ? null : keyOf(caller, requestKey),
     caller: keptCaller(caller),
     options,
     userInput,
@@ -69,6 +74,9 @@ export function newTurn(
     completedAt: null,
   };
 }
+
+/** An Idempotency-Key as rows keep it: everybody has their own. */
+export const keyOf = ({ actor }: Caller, requestKey: string) => `${actor} ${requestKey}`;
 
 /** A caller as rows keep it: who it is and what it may do, and nothing of the request. */
 function keptCaller({ tenant, role, actor, userId, via }: Caller): Caller {

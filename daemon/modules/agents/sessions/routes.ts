@@ -1,6 +1,6 @@
 import { agentSessions } from '../../../../src/api/agents/sessions.ts';
 import { agentTurns } from '../../../../src/api/agents/turns.ts';
-import { invalid } from '../../../../src/errors/app-error.ts';
+import { fail, invalid } from '../../../../src/errors/app-error.ts';
 import { implement, type Route } from '../../../http/route.ts';
 import { eventWire } from '../events/event.ts';
 import type { EventLog } from '../events/log.ts';
@@ -52,8 +52,9 @@ function ofSessions({ sessions, turns, store, calls }: SessionRouteParts): Route
       return { session: sessionWire(row, shownTurns({ store, calls }, row, query.beforeTurn)) };
     },
     SteerSession({ caller, params, body }) {
-      const { role = 'user', content = '' } = body;
-      return { accepted: true, message: sessions.steer(caller, params.sessionId, role, content) };
+      const { role = 'user', content = '', userInputId } = body;
+      const message = sessions.steer(caller, params.sessionId, { role, content, userInputId });
+      return { accepted: true, message };
     },
     CancelSession: ({ caller, params }) => ({
       success: true,
@@ -72,19 +73,22 @@ function ofSessions({ sessions, turns, store, calls }: SessionRouteParts): Route
 
 function ofTurns({ sessions, turns, streaming, store, calls, log }: SessionRouteParts): Route[] {
   return implement(agentTurns, {
-    async RunTurn({ caller, params, body, signal }) {
+    async RunTurn({ caller, params, body, signal, idempotencyKey: requestKey }) {
       const session = sessions.get(caller.tenant, params.sessionId);
       const options = { streams: false, searches: body.enableWebSearch ?? false };
-      const { userInput = '', queue = false } = body;
-      const { turn, after } = turns.begin(caller, session, { userInput, options, queue });
+      const { userInput = '', queue = false, userInputId } = body;
+      const wish = { userInput, options, queue, userInputId, requestKey };
+      const { turn, after } = turns.begin(caller, session, wish);
       const { tenant, sessionId, number } = turn;
       await streaming.settled({ tenant, sessionId, number, after, signal });
+      // What is answered now would be kept for those who ask again under the same key.
+      if (signal.aborted) throw fail('cancelled');
       const now = store.turn(tenant, sessionId, number) ?? turn;
       const { status } = sessions.get(tenant, sessionId);
       const shown = turnWire(now, calls.shownCalls(tenant, sessionId, number));
       return { turn: shown, sessionStatus: statusWire(status) };
     },
-    RunTurnStream({ caller, params, body, request, signal, requestId }) {
+    RunTurnStream({ caller, params, body, request, signal, requestId, idempotencyKey: requestKey }) {
       const session = sessions.get(caller.tenant, params.sessionId);
       const { tenant, id: sessionId } = session;
       const seen = lastEventId(request.headers.get('last-event-id'));
@@ -94,8 +98,9 @@ function ofTurns({ sessions, turns, streaming, store, calls, log }: SessionRoute
         return streaming.turn({ tenant, sessionId, number, after: seen, signal, requestId });
       }
       const options = { streams: body.enableStreaming ?? true, searches: body.enableWebSearch ?? false };
-      const { userInput = '', queue = false } = body;
-      const { turn, after } = turns.begin(caller, session, { userInput, options, queue });
+      const { userInput = '', queue = false, userInputId } = body;
+      const wish = { userInput, options, queue, userInputId, requestKey };
+      const { turn, after } = turns.begin(caller, session, wish);
       return streaming.turn({ tenant, sessionId, number: turn.number, after, signal, requestId });
     },
     ListSessionEvents({ caller, params, query, request, signal, requestId }) {
@@ -119,7 +124,7 @@ function page(limit: number | undefined, usual: number, most: number): number {
 
 function lastEventId(header: string | null): number | undefined {
   if (header === null || header === '') return undefined;
-  const id = Number(header);
-  if (Number.isSafeInteger(id) && id >= 0) return id;
+  const id = /^\d+$/.test(header) ? Number(header) : Number.NaN;
+  if (Number.isSafeInteger(id)) return id;
   throw invalid({ field: 'last-event-id', description: 'must be the id of an event of this session' });
 }

@@ -19,6 +19,14 @@ export interface OpenSession {
   readonly metadata: Record<string, unknown>;
 }
 
+/** What is said to a turn that is under way. */
+export interface Steering {
+  readonly role: 'user' | 'system';
+  readonly content: string;
+  /** The question that it answers; whichever waits when absent. */
+  readonly userInputId?: string;
+}
+
 /** Opens, shows and ends sessions. */
 export class SessionService {
   constructor(
@@ -87,7 +95,7 @@ export class SessionService {
    * Says something to a turn that is under way: it joins at the next step, and answers a question that waits. Errors:
    * not_found, failed_precondition when nothing is under way, invalid_argument, resource_exhausted.
    */
-  steer({ tenant }: Caller, id: string, role: 'user' | 'system', content: string): string {
+  steer({ tenant }: Caller, id: string, { role, content, userInputId }: Steering): string {
     if (content.trim() === '') throw invalid({ field: 'content', description: 'is required' });
     if (content.length > MOST_STEER)
       throw invalid({ field: 'content', description: `is more than ${MOST_STEER / 1024} KiB` });
@@ -97,7 +105,8 @@ export class SessionService {
       throw fail('failed_precondition', {
         message: `No turn of the session ${id} is under way. Begin one: POST /v1/agents/sessions/${id}/turns.`,
       });
-    if (role === 'user' && this.turns.answer(session, content)) return 'The question is answered.';
+    if (role === 'user' && this.turns.answer(session, content, userInputId))
+      return 'The question is answered.';
     if (this.store.countSteers(id) >= MOST_STEERS)
       throw fail('resource_exhausted', { message: `${MOST_STEERS} messages wait already.` });
     this.store.addSteer(id, role, content);

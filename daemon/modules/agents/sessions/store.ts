@@ -166,6 +166,15 @@ export class SessionStore {
       .all();
   }
 
+  /** The turn that a request has begun, by its Idempotency-Key. */
+  turnOfRequest(tenant: string, sessionId: string, requestKey: string): TurnRow | undefined {
+    return this.db.sql
+      .select()
+      .from(agentTurns)
+      .where(and(ofSession(tenant, sessionId), eq(agentTurns.requestKey, requestKey)))
+      .get();
+  }
+
   /** The turn that is under way. */
   current(tenant: string, sessionId: string): TurnRow | undefined {
     return this.underWay.get({ tenant, id: sessionId });

@@ -52,6 +52,8 @@ export const agentTurns = sqliteTable('agent_turns', {
   sessionId: text('session_id').notNull(),
   number: integer().notNull(),
   status: text().$type<TurnState>().notNull(),
+  /** Who has begun it, and under which Idempotency-Key of theirs; null when they gave none. */
+  requestKey: text('request_key'),
   caller: text({ mode: 'json' }).$type<Caller>().notNull(),
   options: text({ mode: 'json' }).$type<TurnOptions>().notNull(),
   userInput: text('user_input').notNull(),

@@ -7,7 +7,7 @@ import { endEvent } from '../turns/calls/events.ts';
 import { estimateMessage } from '../turns/compaction/index.ts';
 import type { TurnRunner } from '../turns/runner.ts';
 import type { TurnStore } from '../turns/store.ts';
-import { type NewTurn, newTurn } from './new-session.ts';
+import { keyOf, type NewTurn, newTurn } from './new-session.ts';
 import type { SessionStore } from './store.ts';
 import type { SessionRow, TurnRow } from './tables.ts';
 import { turnWire } from './wire.ts';
@@ -52,12 +52,15 @@ export class TurnService {
   begin(caller: Caller, session: SessionRow, wish: NewTurn): Begun {
     this.parts.allow(session.tenant);
     checkInput(wish.userInput);
+    const begun = this.begunBefore(caller, session, wish);
+    if (begun) return begun;
     refuseOver(session);
     const { log, sessions } = this.parts;
     const after = log.store.latest(session.id);
     const current = sessions.current(session.tenant, session.id);
-    if (current && session.status === 'waiting_for_input' && this.answer(session, wish.userInput))
-      return { turn: current, after };
+    const { userInput, userInputId } = wish;
+    const answers = session.status === 'waiting_for_input' || userInputId !== undefined;
+    if (answers && this.answer(session, userInput, userInputId) && current) return { turn: current, after };
     const queued = sessions.queued(session.tenant, session.id).length;
     if (current && !wish.queue) throw fail('busy', { message: busyWords(session, current) });
     if (queued >= MOST_QUEUED)
@@ -89,14 +92,21 @@ export class TurnService {
     runner.wake(tenant, sessionId);
   }
 
-  /** Answers the question that a session waits with. Answers false when it asks nothing. */
-  answer(session: SessionRow, words: string): boolean {
+  /**
+   * Answers the question that a session waits with. Answers false when it asks nothing. Errors: failed_precondition when another
+   * question is meant than the one that waits.
+   */
+  answer(session: SessionRow, words: string, userInputId?: string): boolean {
     const { log, sessions, turns, runner, app } = this.parts;
     const { tenant, id: sessionId } = session;
     const answered = log.commit(() => {
       const turn = sessions.current(tenant, sessionId);
       const calls = turn ? turns.callsOf(tenant, sessionId, turn.number, turn.iteration) : [];
       const asking = calls.find(({ state }) => state === 'asking');
+      if (userInputId !== undefined && asking?.id !== userInputId)
+        throw fail('failed_precondition', {
+          message: `The question ${userInputId} does not wait for an answer.`,
+        });
       if (turn?.status !== 'waiting' || !asking) return false;
       const durationMs = app.clock.now() - (asking.startedAt ?? app.clock.now());
       const outcome = { ok: true, output: words };
@@ -159,6 +169,20 @@ export class TurnService {
     this.parts.runner.cancel(session.id);
     // A turn that has waited was in nobody's hands: what follows from its end is done by the runner.
     this.parts.runner.wake(session.tenant, session.id);
+  }
+
+  /** The turn that the same request has begun. Errors: idempotency_mismatch when it is not the same. */
+  private begunBefore(
+    caller: Caller,
+    { tenant, id }: SessionRow,
+    { requestKey, userInput }: NewTurn,
+  ): Begun | undefined {
+    const { sessions, log } = this.parts;
+    const turn =
+      requestKey === undefined ? undefined : sessions.turnOfRequest(tenant, id, keyOf(caller, requestKey));
+    if (!turn) return undefined;
+    if (turn.userInput !== userInput) throw fail('idempotency_mismatch');
+    return { turn, after: log.store.firstOfTurn(id, turn.number) - 1 };
   }
 
   private start(session: SessionRow, turn: TurnRow): void {

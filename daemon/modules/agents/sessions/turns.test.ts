@@ -164,12 +164,43 @@ describe('a turn', () => {
       it.begin();
       await it.until('waiting');
       expect(it.session.status).toBe('waiting_for_input');
-      if (answer === 'steer') it.rooms.room.sessions.steer(CALLER, it.id, 'user', 'the red one');
+      if (answer === 'steer')
+        it.rooms.room.sessions.steer(CALLER, it.id, { role: 'user', content: 'the red one' });
       else expect(it.begin('the red one').number).toBe(1);
       await it.until('completed');
       expect(it.result('ask_user')).toBe('the red one');
       expect(it.types).toContain('user_input.received');
     }
+  });
+
+  test('is begun once by a request that is sent again, and not by another one under its key', async () => {
+    const it = scene([{ text: 'Once.' }]);
+    const { turns } = it.rooms.room;
+    const options = { streams: true, searches: false };
+    const wish = { userInput: 'Begin.', options, queue: false, requestKey: 'k1' };
+    const first = turns.begin(CALLER, it.session, wish);
+    await it.until('completed');
+    const again = turns.begin(CALLER, it.session, wish);
+    expect([again.turn.id, again.after]).toEqual([first.turn.id, 0]);
+    expect(() => turns.begin(CALLER, it.session, { ...wish, userInput: 'Other.' })).toThrow(
+      'another request',
+    );
+    const other = turns.begin({ ...CALLER, actor: 'usr_b' }, it.session, wish);
+    expect(other.turn.number).toBe(2);
+  });
+
+  test('takes no answer to another question than the one that waits', async () => {
+    const it = scene([{ calls: [{ name: 'ask_user', args: { question: '?' } }] }, { text: 'Thanks.' }]);
+    it.begin();
+    await it.until('waiting');
+    const { sessions } = it.rooms.room;
+    const answer = (userInputId: string) =>
+      sessions.steer(CALLER, it.id, { role: 'user', content: 'yes', userInputId });
+    expect(() => answer('call_other')).toThrow('does not wait for an answer');
+    const asked = it.events.find(({ type }) => type === 'user_input.requested');
+    answer(asked?.userInputId ?? '');
+    await it.until('completed');
+    expect(it.result('ask_user')).toBe('yes');
   });
 
   test('takes words that come meanwhile at its next step, and does not end before', async () => {
@@ -182,7 +213,7 @@ describe('a turn', () => {
       const message = { role: 'assistant' as const, content: `answer ${seen.length}` };
       return { message, finishReason: 'stop', model: 'm', usage: { input: 1, output: 1 }, requestId: 'r' };
     });
-    steer = () => void it.rooms.room.sessions.steer(CALLER, it.id, 'user', 'also this');
+    steer = () => void it.rooms.room.sessions.steer(CALLER, it.id, { role: 'user', content: 'also this' });
     expect((await it.run()).output).toBe('answer 2');
     expect(seen).toEqual(['Begin.', 'also this']);
     expect(it.types).toContain('steer.received');

@@ -13,7 +13,7 @@ import { TurnGone, type TurnParts, type TurnWork } from './parts.ts';
 import { systemPrompt } from './prompt.ts';
 
 /** The context of a model of which nobody knows it, and the largest of any, in tokens: a conversation is read whole at each step. */
-const UNKNOWN_WINDOW = 1_000_000;
+const UNKNOWN_WINDOW = 500_000;
 const LARGEST_WINDOW = 2_000_000;
 /** Models of which it is remembered who has answered for them. */
 const MOST_REMEMBERED = 1_000;

@@ -5,7 +5,7 @@ import { agentMessages, agentToolCalls, type CallRow, type CallState, type Messa
 /** Characters of a result that a turn shows; the events have all of it. */
 const MOST_RESULT = 4_096;
 /** Characters of arguments that the calls of a turn show together, and what each of them may show in any case. */
-const MOST_SHOWN = 4 * 1024 * 1024;
+const MOST_SHOWN = 1024 * 1024;
 const LEAST_SHOWN = 64;
 /** What a call is besides its texts, about, in bytes. */
 const CALL_BYTES = 200;

@@ -62,11 +62,12 @@ export class ToolService implements McpTools {
   ) {}
 
   list(tenant: string): readonly FederatedTool[] {
-    return this.offered(tenant).map(({ name, description, inputSchema }) => ({
-      name,
-      description,
-      inputSchema,
-    }));
+    return this.offered(tenant).map(federated);
+  }
+
+  find(tenant: string, name: string): FederatedTool | undefined {
+    const found = this.lookUp(tenant, name);
+    return found && federated(offer(found.server, found.row));
   }
 
   /** The tools of the servers that are enabled, by server and name. Of two that would have one name the first is offered. */
@@ -129,14 +130,20 @@ export class ToolService implements McpTools {
     return this.run(server, row, args, signal);
   }
 
-  /** The tool that `offered` shows under a name. */
   private findFederated(tenant: string, name: string): Pick<OfferedTool, 'server' | 'row'> {
+    const found = this.lookUp(tenant, name);
+    if (!found) throw fail('not_found', { what: 'tool', id: name });
+    return found;
+  }
+
+  /** The tool that `offered` shows under a name. */
+  private lookUp(tenant: string, name: string): Pick<OfferedTool, 'server' | 'row'> | undefined {
     for (const server of this.parts.serverStore.list(tenant, true)) {
       const own = ownName(server, name);
       const row = own === name ? undefined : this.parts.store.find(tenant, server.id, own);
       if (row && passes(filterOf(server), own)) return { server, row };
     }
-    throw fail('not_found', { what: 'tool', id: name });
+    return undefined;
   }
 
   private async run(
@@ -206,6 +213,12 @@ function offer(server: ServerRow, row: ToolRow): OfferedTool {
     inputSchema: JSON.parse(row.inputSchema) as Record<string, unknown>,
   };
 }
+
+const federated = ({ name, description, inputSchema }: FederatedTool): FederatedTool => ({
+  name,
+  description,
+  inputSchema,
+});
 
 function ownName({ slug }: ServerRow, name: string): string {
   const prefix = `${TOOL_PREFIX}${slug}__`;

@@ -6,7 +6,7 @@ export function mcpTools(mcp: McpTools): ToolSource {
   return {
     find({ tenant }, name) {
       if (!name.startsWith('mcp__')) return undefined;
-      const tool = mcp.list(tenant).find((one) => one.name === name);
+      const tool = mcp.find(tenant, name);
       if (!tool) return undefined;
       return {
         name,

@@ -32,7 +32,7 @@ const MOST_TEXT = 2 * 1024 * 1024;
 /** Characters that are read before others run. */
 const STEP = 16 * 1024;
 /** Elements in each other: a parser takes longer for each, the deeper it is. */
-const MOST_DEPTH = 2_000;
+const MOST_DEPTH = 512;
 /** A main part that is shorter is not what the page is about. */
 const LEAST_MAIN = 500;
 

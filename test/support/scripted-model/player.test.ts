@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { answerTo, type NextAnswer, Violation, type WireMessage } from './conversation.ts';
+import { Violation, type WireMessage } from './messages.ts';
+import { answerTo, type NextAnswer } from './player.ts';
 import { hasScript, parseScript } from './script.ts';
 
 const once = () => 0;
