@@ -184,6 +184,11 @@ describe('a sub-agent that waits for approval', () => {
         )
       ).body.nodes;
     const [node] = await nodes();
+    const { body: odd } = await agents.ask<{ nodes: object[] }>(
+      'GET',
+      `/v1/agents/sessions/${id}/spawn-nodes?limit=-1&offset=-1`,
+    );
+    expect(odd.nodes).toHaveLength(1);
     const child = node?.executionId ?? '';
     await agents.untilStatus(child, 'WAITING_FOR_APPROVAL');
     expect((await agents.ask('POST', `/v1/agents/sessions/${child}/${how}`, {})).status).toBe(200);

@@ -1,4 +1,4 @@
-import { and, asc, count, eq, isNotNull, isNull, notInArray, type SQL, sum } from 'drizzle-orm';
+import { and, asc, count, eq, isNotNull, isNull, notInArray, type SQL, sql, sum } from 'drizzle-orm';
 import type { Database } from '../../../db/open.ts';
 import { agentSessions, agentTurns, type SessionRow } from '../sessions/tables.ts';
 import { agentSpawns, type SpawnRow } from './tables.ts';
@@ -24,9 +24,11 @@ const KNOWN = {
     completionTokens: agentSessions.completionTokens,
     completedAt: agentSessions.completedAt,
   },
-  result: agentTurns.output,
   error: agentTurns.error,
 };
+
+/** Characters of a result that a list of nodes shows; a node by itself has all of it. */
+const MOST_LISTED = 16 * 1024;
 
 /** Reads and writes the trees of agents. */
 export class SpawnStore {
@@ -53,7 +55,8 @@ export class SpawnStore {
 
   /** A node with its session. */
   known(tenant: string, id: string): KnownNode | undefined {
-    return this.nodes(and(eq(agentSpawns.tenant, tenant), eq(agentSpawns.id, id)), 1, 0)[0];
+    const where = and(eq(agentSpawns.tenant, tenant), eq(agentSpawns.id, id));
+    return this.nodes(where, 1, 0, sql`${agentTurns.output}`)[0];
   }
 
   /** The nodes of a tree, from its root on, and how many there are. */
@@ -107,9 +110,14 @@ export class SpawnStore {
   }
 
   /** A sub-agent has one turn; a root shows its first. */
-  private nodes(where: SQL | undefined, limit: number, offset: number): KnownNode[] {
+  private nodes(
+    where: SQL | undefined,
+    limit: number,
+    offset: number,
+    result: SQL = sql`substr(${agentTurns.output}, 1, ${MOST_LISTED})`,
+  ): KnownNode[] {
     return this.db.sql
-      .select(KNOWN)
+      .select({ ...KNOWN, result: result as SQL<string | null> })
       .from(agentSpawns)
       .innerJoin(agentSessions, eq(agentSessions.id, agentSpawns.sessionId))
       .leftJoin(agentTurns, and(eq(agentTurns.sessionId, agentSpawns.sessionId), eq(agentTurns.number, 1)))

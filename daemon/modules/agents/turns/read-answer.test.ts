@@ -60,6 +60,14 @@ describe('calls', () => {
     expect(message.tool_calls?.[0]?.function).toEqual({ name: shownName, arguments: shownArgs });
   });
 
+  test('whose arguments are too much together are left out, but for the first', () => {
+    const sizes = [2_000_000, 10, 10];
+    const of = (...list: number[]) =>
+      read({ tool_calls: list.map((size) => call(`${size}`, 'tool', 'x'.repeat(size))) }).calls.length;
+    expect(of(...sizes)).toBe(1);
+    expect(of(600_000, 400_000, 100_000, 10)).toBe(2);
+  });
+
   test('have names of some length, and there are no more than 64', () => {
     const many = Array.from({ length: 100 }, (_, i) => call(`${i}`, 'n'.repeat(10_000)));
     const { calls } = read({ content: null, tool_calls: [null, 'x', ...many] });

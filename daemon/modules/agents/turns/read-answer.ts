@@ -5,6 +5,8 @@ import type { CallRow } from './tables.ts';
 const MOST_CALLS = 64;
 /** The longest name of a tool, and the longest id that a provider may give a call, in characters. */
 const MOST_NAME = 256;
+/** Characters of arguments that the calls of one answer may have together: a person may have to look at all of them at once. */
+const MOST_ARGUMENTS = 1024 * 1024;
 /** What a message keeps beside its text and calls, to be given back. */
 const KEPT = ['refusal', 'reasoning_content', 'provider_content', 'images', 'annotations'];
 
@@ -38,18 +40,24 @@ export function readAnswer(
 function callsIn({ tool_calls: asked }: ChatMessage, newCallId: () => string) {
   const list: readonly Call[] = Array.isArray(asked) ? asked : [];
   const seen = new Set<string>();
-  return list
-    .filter((call) => call?.function)
-    .slice(0, MOST_CALLS)
-    .map((call) => {
-      const id = newCallId();
-      const given = textOf(call.id);
-      const isGood = given !== '' && given.length <= MOST_NAME && !seen.has(given);
-      const modelId = isGood ? given : id;
-      seen.add(modelId);
-      const { name, arguments: args } = call.function ?? {};
-      return { call, id, modelId, name: textOf(name).slice(0, MOST_NAME), args: textOf(args) };
-    });
+  const asking = list.filter((call) => call?.function).slice(0, MOST_CALLS);
+  return fitting(asking).map((call) => {
+    const id = newCallId();
+    const given = textOf(call.id);
+    const isGood = given !== '' && given.length <= MOST_NAME && !seen.has(given);
+    const modelId = isGood ? given : id;
+    seen.add(modelId);
+    const { name, arguments: args } = call.function ?? {};
+    return { call, id, modelId, name: textOf(name).slice(0, MOST_NAME), args: textOf(args) };
+  });
+}
+
+function fitting(calls: readonly Call[]): readonly Call[] {
+  let room = MOST_ARGUMENTS;
+  return calls.filter((call, at) => {
+    room -= textOf(call.function?.arguments).length;
+    return room >= 0 || at === 0;
+  });
 }
 
 function contentOf({ content }: ChatMessage): ChatMessage['content'] {

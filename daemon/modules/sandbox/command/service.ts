@@ -223,7 +223,10 @@ export class CommandService {
       const lives = alive.has(row.sandboxId) && row.kind === 'background';
       // The process before may have ended after it had started the command and before it knew its ref.
       const detached = lives ? await this.driver.attach(row.sandboxId, row.ref ?? row.id) : undefined;
+      const isCut = lives && !detached && row.ref === null;
       if (detached) this.watch(row, detached);
+      // Without a row it was never started: whoever has chosen its id starts it again.
+      else if (isCut && (await this.driver.forestall(row.sandboxId, row.id))) this.store.remove(row.id);
       else
         this.store.finish(row.id, {
           state: 'lost',

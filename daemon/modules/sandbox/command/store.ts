@@ -78,6 +78,11 @@ export class ExecutionStore {
     return { total: row?.total ?? 0, meanMs: Number(row?.mean ?? 0) };
   }
 
+  /** Removes the row of a command that was never started. */
+  remove(id: string): void {
+    this.db.sql.delete(executions).where(eq(executions.id, id)).run();
+  }
+
   /**
    * Forgets executions that ended before a time, and all but the latest `kept` of each sandbox; a batch at a
    * time. Returns which, so that their logs can go too.

@@ -72,6 +72,12 @@ export interface SandboxDriver {
   /** Finds a command that `spawn` started, after a restart of the daemon; undefined when no trace is left. */
   attach(id: string, ref: string): Promise<Detached | undefined>;
 
+  /**
+   * Sees to it that a command whose `spawn` a former process has not seen the end of never begins, by the id of its spec. Answers
+   * false when it may have begun, or nobody can say.
+   */
+  forestall(id: string, specId: string): Promise<boolean>;
+
   /** Runs a command on a terminal. */
   openTerminal(id: string, spec: ExecSpec, size: TerminalSize): Promise<Terminal>;
 

@@ -81,6 +81,8 @@ export function createDockerDriver(options: DockerDriverOptions): SandboxDriver 
     exec: (id, spec) => inBox(id, (box) => execute(tools, box, spec)),
     spawn: (id, spec, logPath) => inBox(id, (box) => startDetached(tools, box, spec, logPath)),
     attach: async (id, ref) => attach(tools, () => open(id), ref),
+    // The engine may still be at it.
+    forestall: async () => false,
     openTerminal: (id, spec, size) => inBox(id, (box) => runOnTerminal(tools, box, spec, size)),
     dial: (id, port) => doors.dial(id, port),
     hostProcess: (id) => doors.hostProcess(id),

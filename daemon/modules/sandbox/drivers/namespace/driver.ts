@@ -15,7 +15,7 @@ import { isSafeName } from './box/paths.ts';
 import { Pool } from './box/pool.ts';
 import { clearLeftovers } from './box/reconcile.ts';
 import { boxFolders, isRunning, readRecord } from './box/record.ts';
-import { attachDetached, keeperGroup, spawnDetached } from './command/detached.ts';
+import { attachDetached, forestallDetached, keeperGroup, spawnDetached } from './command/detached.ts';
 import { execute } from './command/execute.ts';
 import { Starters } from './command/starters.ts';
 import { openTerminal } from './command/terminal.ts';
@@ -63,6 +63,10 @@ export async function namespaceDriver(host: Host, warm: number): Promise<Sandbox
       const record = isSafeName(id) ? readRecord(boxes.dirOf(id)) : undefined;
       return record && attachDetached(host, { dir: boxes.dirOf(id), record }, ref);
     },
+    async forestall(id, specId) {
+      const record = isSafeName(id) ? readRecord(boxes.dirOf(id)) : undefined;
+      return record !== undefined && forestallDetached({ dir: boxes.dirOf(id), record }, specId);
+    },
     openTerminal: async (id, spec, size) =>
       started(() => openTerminal(host, starters, boxes.running(id), spec, size)),
     dial: async (id, port) => dialNetworkOf(boxes.running(id).init, port),
@@ -107,6 +111,7 @@ export function unusableDriver(
     exec: refuse,
     spawn: refuse,
     attach: async () => undefined,
+    forestall: async () => false,
     openTerminal: refuse,
     dial: refuse,
     hostProcess: refuse,

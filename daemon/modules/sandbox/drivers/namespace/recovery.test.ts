@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { boxSpec, countProcesses, run, type Scene, settle, sh } from '../conformance/scene.ts';
 import type { SandboxDriver } from '../driver.ts';
 import { readRecord, writeRecord } from './box/record.ts';
+import { entryDir } from './command/enter.ts';
 import { createNamespaceDriver } from './index.ts';
 import { whyUnusable } from './probe.ts';
 import type { DaemonReport } from './testing/daemon-process.ts';
@@ -77,6 +79,31 @@ describe.skipIf(whyUnusable('t') !== undefined)('after the daemon was killed', (
     await run(scene(), 'touch /workspace/go');
     expect(await found?.exited).toEqual({ code: 23 });
     expect(await readFile(log(), 'utf8')).toBe('begun\ndone\n');
+  });
+
+  test('a command whose keeper was not written down yet is found, and not forestalled', async () => {
+    const spec = sh('while [ ! -e /workspace/go2 ]; do sleep 0.05; done; exit 24');
+    await driver.spawn(report.box, spec, log());
+    const dir = entryDir(join(dataDir, 'boxes', report.box), spec.id);
+    await settle(async () => existsSync(join(dir, 'begun')), true);
+    await rm(join(dir, 'keeper.json'));
+    expect(await driver.forestall(report.box, spec.id)).toBe(false);
+    const found = await driver.attach(report.box, spec.id);
+    await run(scene(), 'touch /workspace/go2');
+    expect(await found?.exited).toEqual({ code: 24 });
+  });
+
+  test('a command that has not begun is forestalled: it never begins', async () => {
+    const spec = sh('touch /workspace/forestalled');
+    expect(await driver.forestall(report.box, spec.id)).toBe(true);
+    const late = sh('touch /workspace/forestalled');
+    const dir = entryDir(join(dataDir, 'boxes', report.box), late.id);
+    const made = driver.spawn(report.box, late, log());
+    await settle(async () => existsSync(dir), true);
+    const isForestalled = await driver.forestall(report.box, late.id);
+    await (await made).exited.catch(() => undefined);
+    const { stdout } = await run(scene(), 'ls /workspace/forestalled 2>/dev/null || echo none');
+    expect(stdout.trim() === 'none').toBe(isForestalled);
   });
 
   test('a command that belonged to the daemon is still in its box, and goes with it', async () => {

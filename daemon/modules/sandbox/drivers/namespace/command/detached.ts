@@ -20,10 +20,12 @@ const POLL_MOST_MS = 200;
 /**
  * The keeper of a command: a process of the host that outlives the daemon, waits for the runtime and writes its
  * code down: it is whole when its line has ended. It leaves the daemon's control groups first, or a service manager that stops the daemon
- * by its group would end it. The command has a pipe, never the log itself: it could cut it off.
+ * by its group would end it. The command has a pipe, never the log itself: it could cut it off. It writes its number into a file that
+ * nobody else may have made: a daemon that does not know whether it has begun makes that file itself, and then it never does.
  */
 const KEEP = `for group in $1; do echo 0 >"$group" || :; done 2>/dev/null
 dir=$2; log=$3; shift 3
+set -C; echo $$ >"$dir/begun" || exit; set +C
 cat <"$dir/output" >>"$log" &
 "$@" >"$dir/output" 2>&1
 echo $? >"$dir/code"
@@ -70,8 +72,26 @@ export async function spawnDetached(
 /** Finds a command that was started, by whichever daemon; undefined when nothing is known about it. */
 export function attachDetached(host: Host, found: Omit<Found, 'init'>, ref: string): Detached | undefined {
   if (!isSafeName(ref)) return undefined;
-  const kept = readJson<Kept>(join(entryDir(found.dir, ref), 'keeper.json'));
-  return kept && follow(host, found, ref, kept);
+  const dir = entryDir(found.dir, ref);
+  const kept = readJson<Kept>(join(dir, 'keeper.json'));
+  if (kept) return follow(host, found, ref, kept);
+  // The daemon was cut off before it had written down the keeper, which has said who it is.
+  const keeper = markOf(Number(readText(join(dir, 'begun'))));
+  const memoryKills = outOfMemoryKills(host.groups, boxGroup(host, found.record.containerId));
+  return keeper && follow(host, found, ref, { keeper, memoryKills });
+}
+
+/** Sees to it that a command whose start was cut off never begins; false when it may have begun. */
+export function forestallDetached(found: Omit<Found, 'init'>, ref: string): boolean {
+  if (!isSafeName(ref)) return false;
+  const dir = entryDir(found.dir, ref);
+  if (!exists(dir)) return true;
+  try {
+    closeSync(openSync(join(dir, 'begun'), 'wx', 0o600));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function follow(
