@@ -1,4 +1,16 @@
-import { and, asc, count, eq, isNotNull, isNull, notInArray, type SQL, sql, sum } from 'drizzle-orm';
+import {
+  and,
+  asc,
+  count,
+  eq,
+  getTableColumns,
+  isNotNull,
+  isNull,
+  notInArray,
+  type SQL,
+  sql,
+  sum,
+} from 'drizzle-orm';
 import type { Database } from '../../../db/open.ts';
 import { agentSessions, agentTurns, type SessionRow } from '../sessions/tables.ts';
 import { agentSpawns, type SpawnRow } from './tables.ts';
@@ -15,8 +27,14 @@ export interface KnownNode {
   readonly error: string | null;
 }
 
+/** Characters of a task, and of a result in a list; a node by itself has all of its result. */
+const MOST_LISTED = 16 * 1024;
+
 const KNOWN = {
-  node: agentSpawns,
+  node: {
+    ...getTableColumns(agentSpawns),
+    task: sql<string>`substr(${agentSpawns.task}, 1, ${MOST_LISTED})`,
+  },
   session: {
     agentId: agentSessions.agentId,
     status: agentSessions.status,
@@ -26,9 +44,6 @@ const KNOWN = {
   },
   error: agentTurns.error,
 };
-
-/** Characters of a result that a list of nodes shows; a node by itself has all of it. */
-const MOST_LISTED = 16 * 1024;
 
 /** Reads and writes the trees of agents. */
 export class SpawnStore {

@@ -4,6 +4,7 @@ import type { Connections } from '../connection/connections.ts';
 import { serverFailure } from '../connection/failure.ts';
 import type { ServerService } from '../servers/service.ts';
 import type { Checked, ServerStore } from '../servers/store.ts';
+import { withoutSecrets } from '../servers/without-secrets.ts';
 import type { ServerRow } from '../tables.ts';
 
 const MOST_MS = 5 * SECOND_MS;
@@ -71,7 +72,7 @@ export class HealthChecks {
           (error: unknown) => {
             // Whatever lies between may have forgotten this connection: the next one begins anew.
             this.connections.endUnused(id);
-            return serverFailure(error).message;
+            return withoutSecrets(serverFailure(error).message, target.config);
           },
         );
       const failure = await Promise.race([ping, late.promise]);

@@ -6,6 +6,7 @@ import type { Connections } from '../connection/connections.ts';
 import { serverFailure } from '../connection/failure.ts';
 import type { Target } from '../connection/ways.ts';
 import type { Checked, ServerStore } from '../servers/store.ts';
+import { withoutSecrets } from '../servers/without-secrets.ts';
 import type { ToolRow } from '../tables.ts';
 import type { ToolStore } from './store.ts';
 
@@ -85,25 +86,26 @@ export class Discovery {
     }
   }
 
-  private checked({ tenant, id }: Target, failure?: AppError): Checked {
+  private checked({ tenant, id, config }: Target, failure?: AppError): Checked {
     return {
       ...{ tenant, id },
       health: failure ? 'unhealthy' : 'healthy',
-      healthError: failure?.message ?? null,
+      healthError: failure ? withoutSecrets(failure.message, config) : null,
       healthCheckedAt: this.app.clock.now(),
     };
   }
 
   /** What a server says is not trusted: what is too large to be offered is left out. */
-  private rowsOf({ tenant, id: serverId, name: server }: Target, tools: readonly Tool[]): ToolRow[] {
+  private rowsOf({ tenant, id: serverId, name: server, config }: Target, tools: readonly Tool[]): ToolRow[] {
     const now = this.app.clock.now();
+    const plain = (text: string) => withoutSecrets(text, config);
     const byName = new Map(tools.map((tool) => [tool.name, tool]));
     const rows = [...byName.values()].map(
       ({ name, title, description = title ?? '', inputSchema, annotations = {} }): ToolRow => ({
         id: newId('mcp', now),
-        ...{ tenant, serverId, name, description },
-        inputSchema: JSON.stringify(inputSchema ?? { type: 'object', properties: {} }),
-        annotations: JSON.stringify({ ...(title ? { title } : {}), ...annotations }),
+        ...{ tenant, serverId, name, description: plain(description) },
+        inputSchema: plain(JSON.stringify(inputSchema ?? { type: 'object', properties: {} })),
+        annotations: plain(JSON.stringify({ ...(title ? { title } : {}), ...annotations })),
         discoveredAt: now,
         lastSeenAt: now,
       }),

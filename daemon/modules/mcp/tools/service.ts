@@ -7,6 +7,7 @@ import { type FederatedTool, type McpOutcome, type McpTools, TOOL_PREFIX } from 
 import type { ToolFilter } from '../servers/config.ts';
 import type { ServerService } from '../servers/service.ts';
 import type { ServerStore } from '../servers/store.ts';
+import { withoutSecrets } from '../servers/without-secrets.ts';
 import type { ServerRow, ToolRow } from '../tables.ts';
 import type { Discovery } from './discovery.ts';
 import { federatedDescription, federatedName, passes } from './names.ts';
@@ -167,7 +168,8 @@ export class ToolService implements McpTools {
       if (signal.aborted) throw fail('cancelled');
       const failure = error instanceof AppError ? error : serverFailure(error);
       const status = failure.code === 'upstream_timeout' ? 'timeout' : 'error';
-      return ended({ status, output: failureText(failure.message), error: failure.message });
+      const words = withoutSecrets(failure.message, this.parts.servers.open(server));
+      return ended({ status, output: failureText(words), error: words });
     } finally {
       this.leave(server.tenant);
     }
@@ -187,13 +189,14 @@ export class ToolService implements McpTools {
   }
 
   private async answer(server: ServerRow, tool: ToolRow, args: Arguments, signal: AbortSignal) {
-    const target = this.parts.servers.targetOf(server, this.parts.servers.open(server));
+    const config = this.parts.servers.open(server);
+    const target = this.parts.servers.targetOf(server, config);
     const inputSchema = JSON.parse(tool.inputSchema) as Record<string, unknown>;
     const timeoutMs = this.app.config.get('mcp.call_timeout');
     const call = { name: tool.name, args, inputSchema, timeoutMs, signal };
     const work = this.parts.connections.use(target, (connection) => connection.call(call));
     const result = await unlessAborted(work, signal);
-    const text = outputOf(result);
+    const text = withoutSecrets(outputOf(result), config);
     return result.isError
       ? { status: 'error' as const, output: failureText(text), error: text }
       : { status: 'success' as const, output: text, error: '' };
