@@ -1,4 +1,5 @@
 import {
+  type AnyColumn,
   and,
   asc,
   count,
@@ -13,6 +14,8 @@ import {
   sql,
 } from 'drizzle-orm';
 import type { Database } from '../../../db/open.ts';
+import { placeholders } from '../../../db/placeholders.ts';
+import { PreparedUpdates } from '../../../db/prepared-updates.ts';
 import type { TurnRange } from '../turns/store.ts';
 import {
   agentSessions,
@@ -38,6 +41,8 @@ export type ListedSession = Omit<SessionRow, 'agent'>;
 
 const { agent: _snapshot, ...listed } = getTableColumns(agentSessions);
 
+const WHERE_TENANT = sql.placeholder('whereTenant');
+const WHERE_ID = sql.placeholder('whereId');
 const TENANT = sql.placeholder('tenant');
 const ID = sql.placeholder('id');
 const UNDER_WAY: TurnState[] = ['running', 'waiting'];
@@ -49,6 +54,10 @@ export class SessionStore {
   private readonly underWay;
   private readonly inLine;
   private readonly said;
+  private readonly addTurn;
+  private readonly changes;
+  private readonly take;
+  private readonly turnChanges;
 
   constructor(private readonly db: Database) {
     const mine = and(eq(agentSessions.tenant, TENANT), eq(agentSessions.id, ID));
@@ -58,6 +67,27 @@ export class SessionStore {
     this.oneTurn = this.turnsWhere(and(ofSession, eq(agentTurns.number, sql.placeholder('number'))));
     this.underWay = this.turnsWhere(and(ofSession, isUnderWay));
     this.inLine = this.turnsWhere(and(ofSession, eq(agentTurns.status, 'queued')));
+    this.addTurn = db.sql.insert(agentTurns).values(placeholders(agentTurns)).prepare();
+    const meant = and(eq(agentSessions.tenant, WHERE_TENANT), eq(agentSessions.id, WHERE_ID));
+    this.changes = new PreparedUpdates(db, agentSessions, () => meant);
+    const more = (column: AnyColumn, name: string) => sql`${column} + ${sql.placeholder(name)}`;
+    this.take = db.sql
+      .update(agentSessions)
+      .set({
+        steps: more(agentSessions.steps, 'steps'),
+        promptTokens: more(agentSessions.promptTokens, 'promptTokens'),
+        completionTokens: more(agentSessions.completionTokens, 'completionTokens'),
+        costMicros: more(agentSessions.costMicros, 'costMicros'),
+      })
+      .where(meant)
+      .prepare();
+    this.turnChanges = new PreparedUpdates(db, agentTurns, (states) =>
+      and(
+        eq(agentTurns.tenant, WHERE_TENANT),
+        eq(agentTurns.id, WHERE_ID),
+        inArray(agentTurns.status, states as TurnState[]),
+      ),
+    );
     const saidTo = eq(agentSteers.sessionId, ID);
     this.said = db.sql.select({ total: count() }).from(agentSteers).where(saidTo).prepare();
   }
@@ -99,7 +129,7 @@ export class SessionStore {
   }
 
   change(tenant: string, id: string, change: Partial<SessionRow>): void {
-    this.db.sql.update(agentSessions).set(change).where(mine(tenant, id)).run();
+    this.changes.run(change, { tenant, id });
   }
 
   /** Adds to what a session has taken. */
@@ -108,16 +138,7 @@ export class SessionStore {
     id: string,
     taken: { steps: number; promptTokens: number; completionTokens: number; costMicros: number },
   ): void {
-    this.db.sql
-      .update(agentSessions)
-      .set({
-        steps: sql`${agentSessions.steps} + ${taken.steps}`,
-        promptTokens: sql`${agentSessions.promptTokens} + ${taken.promptTokens}`,
-        completionTokens: sql`${agentSessions.completionTokens} + ${taken.completionTokens}`,
-        costMicros: sql`${agentSessions.costMicros} + ${taken.costMicros}`,
-      })
-      .where(mine(tenant, id))
-      .run();
+    this.take.run({ ...taken, whereTenant: tenant, whereId: id });
   }
 
   /** Removes some of the sessions that nobody has touched since a time and that nothing goes on in. Answers how many. */
@@ -138,7 +159,7 @@ export class SessionStore {
   }
 
   insertTurn(row: TurnRow): void {
-    this.db.sql.insert(agentTurns).values(row).run();
+    this.addTurn.run(row);
   }
 
   turn(tenant: string, sessionId: string, number: number): TurnRow | undefined {
@@ -201,13 +222,7 @@ export class SessionStore {
     from: readonly TurnState[],
     change: Partial<TurnRow>,
   ): boolean {
-    const changed = this.db.sql
-      .update(agentTurns)
-      .set(change)
-      .where(and(eq(agentTurns.tenant, tenant), eq(agentTurns.id, id), inArray(agentTurns.status, [...from])))
-      .returning({ id: agentTurns.id })
-      .all();
-    return changed.length > 0;
+    return this.turnChanges.run(change, { tenant, id }, from);
   }
 
   addSteer(sessionId: string, role: SteerRow['role'], content: string): void {
@@ -235,10 +250,6 @@ export class SessionStore {
   private countWhere(where: SQL | undefined): number {
     return this.db.sql.select({ total: count() }).from(agentSessions).where(where).get()?.total ?? 0;
   }
-}
-
-function mine(tenant: string, id: string): SQL | undefined {
-  return and(eq(agentSessions.tenant, tenant), eq(agentSessions.id, id));
 }
 
 function ofSession(tenant: string, sessionId: string): SQL | undefined {

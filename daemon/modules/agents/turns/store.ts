@@ -1,5 +1,7 @@
 import { and, asc, count, eq, gte, inArray, lt, max, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../../../db/open.ts';
+import { placeholders } from '../../../db/placeholders.ts';
+import { PreparedUpdates } from '../../../db/prepared-updates.ts';
 import { agentMessages, agentToolCalls, type CallRow, type CallState, type MessageRow } from './tables.ts';
 
 /** Characters of a result that a turn shows; the events have all of it. */
@@ -28,6 +30,10 @@ export class TurnStore {
   private readonly talk;
   private readonly ofAnswer;
   private readonly last;
+  private readonly shown;
+  private readonly addMessage;
+  private readonly addCall;
+  private readonly changes;
 
   constructor(private readonly db: Database) {
     const inSession = eq(agentMessages.sessionId, sql.placeholder('sessionId'));
@@ -37,6 +43,34 @@ export class TurnStore {
       .select({ seq: max(agentMessages.seq) })
       .from(agentMessages)
       .where(inSession)
+      .prepare();
+    this.addMessage = db.sql.insert(agentMessages).values(placeholders(agentMessages)).prepare();
+    this.addCall = db.sql.insert(agentToolCalls).values(placeholders(agentToolCalls)).prepare();
+    this.changes = new PreparedUpdates(db, agentToolCalls, (states) =>
+      and(
+        eq(agentToolCalls.tenant, sql.placeholder('whereTenant')),
+        eq(agentToolCalls.id, sql.placeholder('whereId')),
+        inArray(agentToolCalls.state, states as CallState[]),
+      ),
+    );
+    const { turnNumber, iteration, position, args, output } = agentToolCalls;
+    const share = sql`max(${LEAST_SHOWN}, ${MOST_SHOWN} / count(*) OVER (PARTITION BY ${turnNumber}))`;
+    this.shown = db.sql
+      .select({
+        ...SHOWN,
+        args: sql<string>`substr(${args}, 1, ${share})`,
+        output: sql<string | null>`substr(${output}, 1, min(${MOST_RESULT}, ${share}))`,
+      })
+      .from(agentToolCalls)
+      .where(
+        and(
+          eq(agentToolCalls.tenant, sql.placeholder('tenant')),
+          eq(agentToolCalls.sessionId, sql.placeholder('sessionId')),
+          gte(turnNumber, sql.placeholder('from')),
+          lt(turnNumber, sql.placeholder('before')),
+        ),
+      )
+      .orderBy(asc(turnNumber), asc(iteration), asc(position))
       .prepare();
     this.ofAnswer = db.sql
       .select()
@@ -61,8 +95,7 @@ export class TurnStore {
   ): void {
     let seq = this.lastSeq(sessionId);
     for (const { message, tokens } of messages) {
-      const row = { sessionId, seq: ++seq, turnNumber, message, tokens, isSummary: false };
-      this.db.sql.insert(agentMessages).values(row).run();
+      this.addMessage.run({ sessionId, seq: ++seq, turnNumber, message, tokens, isSummary: false });
     }
   }
 
@@ -85,7 +118,7 @@ export class TurnStore {
   }
 
   insertCalls(rows: readonly CallRow[]): void {
-    for (const row of rows) this.db.sql.insert(agentToolCalls).values(row).run();
+    for (const row of rows) this.addCall.run(row);
   }
 
   /** The calls of a turn as it shows them, in their order. */
@@ -95,18 +128,7 @@ export class TurnStore {
 
   /** The calls of some turns as those show them, in their order: of texts that are long, or of many calls, the beginning. */
   callsBetween(tenant: string, sessionId: string, { from, before }: TurnRange): ShownCall[] {
-    const { turnNumber, iteration, position, args, output } = agentToolCalls;
-    const share = sql`max(${LEAST_SHOWN}, ${MOST_SHOWN} / count(*) OVER (PARTITION BY ${turnNumber}))`;
-    return this.db.sql
-      .select({
-        ...SHOWN,
-        args: sql<string>`substr(${args}, 1, ${share})`,
-        output: sql<string | null>`substr(${output}, 1, min(${MOST_RESULT}, ${share}))`,
-      })
-      .from(agentToolCalls)
-      .where(and(ofSession(tenant, sessionId), gte(turnNumber, from), lt(turnNumber, before)))
-      .orderBy(asc(turnNumber), asc(iteration), asc(position))
-      .all();
+    return this.shown.all({ tenant, sessionId, from, before });
   }
 
   /** About how many bytes the calls of each turn are when they are shown. */
@@ -143,19 +165,7 @@ export class TurnStore {
     from: readonly CallState[],
     change: Partial<CallRow>,
   ): boolean {
-    const changed = this.db.sql
-      .update(agentToolCalls)
-      .set(change)
-      .where(
-        and(
-          eq(agentToolCalls.tenant, tenant),
-          eq(agentToolCalls.id, id),
-          inArray(agentToolCalls.state, [...from]),
-        ),
-      )
-      .returning({ id: agentToolCalls.id })
-      .all();
-    return changed.length > 0;
+    return this.changes.run(change, { tenant, id }, from);
   }
 
   private lastSeq(sessionId: string): number {
