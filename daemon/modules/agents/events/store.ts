@@ -12,7 +12,6 @@ export class EventStore {
   private readonly next;
   private readonly first;
   private readonly page;
-  private readonly last;
 
   constructor(db: Database) {
     this.add = db.raw.query<null, [string, number, number, string, string, number]>(
@@ -27,10 +26,6 @@ export class EventStore {
     this.page = db.raw.query<Row, [string, number, number]>(
       `SELECT seq, turn_number AS turnNumber, type, fields FROM agent_events
        WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
-    );
-    this.last = db.raw.query<Row, [string, number]>(
-      `SELECT seq, turn_number AS turnNumber, type, fields FROM agent_events
-       WHERE session_id = ? AND turn_number = ? ORDER BY seq DESC LIMIT 1`,
     );
   }
 
@@ -61,11 +56,5 @@ export class EventStore {
       events.push({ sessionId, ...row });
     }
     return events;
-  }
-
-  /** The latest event of a turn. */
-  latestOfTurn(sessionId: string, turnNumber: number): StoredEvent | undefined {
-    const row = this.last.get(sessionId, turnNumber);
-    return row ? { sessionId, ...row } : undefined;
   }
 }

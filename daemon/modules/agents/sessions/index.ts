@@ -37,7 +37,8 @@ export interface SessionsRoom {
   readonly turns: TurnService;
   /** Goes on with the turns that a former process has left. */
   start(): void;
-  stop(): Promise<void>;
+  /** Waits at most so many milliseconds for tools; what they say later is not written. */
+  stop(graceMs?: number): Promise<void>;
 }
 
 /** Makes the room of sessions. */
@@ -90,7 +91,7 @@ export function createSessionsRoom(app: App, needs: SessionsNeeds): SessionsRoom
       takeUp(app, { sessions, store, runner, reviews, turns });
       spawns.reconcile();
     },
-    stop: () => runner.stop(),
+    stop: (graceMs) => runner.stop(graceMs),
   };
 }
 

@@ -32,7 +32,12 @@ const hangs: Tool = {
   run: (_args, { signal }) =>
     new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
 };
-const TOOLS = [add, breaks, refuses, hangs];
+const endOfOthers = Promise.withResolvers<void>();
+const dies: Tool = {
+  ...base('dies'),
+  run: () => endOfOthers.promise.then(() => failed('its sandbox is gone')),
+};
+const TOOLS = [add, breaks, refuses, hangs, dies];
 const sourceOf = (tools: readonly Tool[]): ToolSource => ({
   find: (_agent, name) => tools.find((tool) => tool.name === name),
 });
@@ -272,6 +277,17 @@ describe('a turn', () => {
     expect(it.session.status).toBe('cancelled');
     expect(it.types.slice(-2)).toEqual(['turn.end', 'session.end']);
     expect(() => it.begin()).toThrow('is cancelled');
+  });
+
+  test('takes no word of a tool that ends because svc does', async () => {
+    const it = scene([{ calls: [{ name: 'dies' }] }]);
+    it.begin();
+    while (!it.types.includes('tool_call.start')) await Bun.sleep(1);
+    await it.rooms.room.stop(1);
+    endOfOthers.resolve();
+    await Bun.sleep(5);
+    expect(it.types.at(-1)).toBe('tool_call.start');
+    expect(it.turn().status).toBe('running');
   });
 
   test('that waits for leave is cancelled with its review', async () => {

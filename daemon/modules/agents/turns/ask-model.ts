@@ -8,7 +8,7 @@ import { estimateMessage } from './compaction/index.ts';
 import type { TurnParts, TurnWork } from './parts.ts';
 import { promptMessages } from './prompt.ts';
 import { readAnswer } from './read-answer.ts';
-import type { CallRow } from './tables.ts';
+import type { CallRow, MessageRow } from './tables.ts';
 
 /** Failures after which another model may do better. */
 const FALL_BACK_ON = [
@@ -28,6 +28,15 @@ export interface Answer {
   readonly calls: number;
 }
 
+/** What the model is asked with. */
+export interface Prompt {
+  /** The turn as it stands. */
+  readonly turn: TurnRow;
+  readonly messages: readonly MessageRow[];
+  /** False when the agent has called enough. */
+  readonly mayCall: boolean;
+}
+
 /** Asks the model of a turn once, and writes down what it has answered. */
 export class AskModel {
   constructor(
@@ -37,20 +46,23 @@ export class AskModel {
   ) {}
 
   /**
-   * Asks, by way of the fallback models when one fails. `mayCall` is false when the agent has called enough. The answer, its calls and
-   * its tokens are on the disk when this returns, in one commit with what `then` makes of it. Errors: those of the gateway; TurnGone.
+   * Asks, by way of the fallback models when one fails. The answer, its calls and its tokens are on the disk when this returns, in one
+   * commit with what `then` makes of it. Errors: those of the gateway; TurnGone.
    */
-  async ask<T>(work: TurnWork, mayCall: boolean, then: (answer: Answer) => T): Promise<T> {
+  async ask<T>(work: TurnWork, asked: Prompt, then: (answer: Answer) => T): Promise<T> {
     const { agent } = work.session;
     const models = [agent.model, ...agent.config.fallbackModels];
+    let prompt = asked;
     for (let i = 0; ; i++) {
       const model = models[i] ?? agent.model;
       try {
-        const reply = await this.attempt(work, model, mayCall);
+        const reply = await this.attempt(work, model, prompt);
         this.compacting.answered(model, reply.model);
         return this.parts.log.commit(() => then(this.write(work, reply, i)));
       } catch (error) {
-        if (isTooLong(error) && this.compacting.refused(work)) {
+        const messages = isTooLong(error) && this.compacting.refused(work, prompt.turn, prompt.messages);
+        if (messages) {
+          prompt = { ...prompt, messages };
           i--;
           continue;
         }
@@ -62,7 +74,7 @@ export class AskModel {
     }
   }
 
-  private async attempt(work: TurnWork, model: string, mayCall: boolean): Promise<Reply> {
+  private async attempt(work: TurnWork, model: string, prompt: Prompt): Promise<Reply> {
     const { log, converse } = this.parts;
     this.checkpoint.step(work, ({ tell }) => {
       tell({ type: 'llm.start' });
@@ -70,7 +82,7 @@ export class AskModel {
     });
     const { id: sessionId } = work.session;
     const { number, options, caller } = work.turn;
-    const wish = this.wish(work, model, mayCall);
+    const wish = wishOf(work, model, prompt);
     const onText = (delta: string) => {
       if (!work.signal.aborted && !work.stopping.aborted) log.text(sessionId, number, delta);
     };
@@ -86,24 +98,6 @@ export class AskModel {
       });
       throw error;
     }
-  }
-
-  private wish({ session, turn, toolbox, signal, stopping }: TurnWork, model: string, mayCall: boolean) {
-    const { sessions, store } = this.parts;
-    const now = sessions.turn(session.tenant, session.id, turn.number) ?? turn;
-    const { temperature, topP, maxTokens, reasoningEffort } = session.agent.config.model;
-    const tools = toolbox.told();
-    const request: ConverseWish['request'] = {
-      model,
-      messages: promptMessages(session, now, store.conversation(session.id)),
-      ...(tools.length > 0 ? { tools } : {}),
-      ...(tools.length > 0 && !mayCall ? { tool_choice: 'none' } : {}),
-      ...(temperature === undefined ? {} : { temperature }),
-      ...(topP === undefined ? {} : { top_p: topP }),
-      ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
-      ...(reasoningEffort === undefined ? {} : { reasoning_effort: reasoningEffort }),
-    };
-    return { request, signal: AbortSignal.any([signal, stopping]) } satisfies ConverseWish;
   }
 
   private write(work: TurnWork, reply: Reply, attempt: number): Answer {
@@ -165,6 +159,26 @@ export class AskModel {
       return undefined;
     });
   }
+}
+
+function wishOf(
+  { session, toolbox, signal, stopping }: TurnWork,
+  model: string,
+  { turn, messages, mayCall }: Prompt,
+): ConverseWish {
+  const { temperature, topP, maxTokens, reasoningEffort } = session.agent.config.model;
+  const tools = [...toolbox.told];
+  const request: ConverseWish['request'] = {
+    model,
+    messages: promptMessages(session, turn, messages),
+    ...(tools.length > 0 ? { tools } : {}),
+    ...(tools.length > 0 && !mayCall ? { tool_choice: 'none' } : {}),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(topP === undefined ? {} : { top_p: topP }),
+    ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
+    ...(reasoningEffort === undefined ? {} : { reasoning_effort: reasoningEffort }),
+  };
+  return { request, signal: AbortSignal.any([signal, stopping]) };
 }
 
 /** Providers say in words of their own that a conversation does not fit. */

@@ -22,7 +22,7 @@ export class Checkpoint {
     const { tenant, id: sessionId } = of.session;
     log.commit(() => {
       const turn = sessions.turn(tenant, sessionId, of.turn.number);
-      if (turn?.status !== 'running') throw new TurnGone();
+      if (turn?.status !== 'running' || of.left.aborted) throw new TurnGone();
       const updatedAt = app.clock.now();
       const change = work({
         turn,

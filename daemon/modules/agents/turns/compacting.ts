@@ -1,5 +1,6 @@
 import { asAppError } from '../../../../src/errors/app-error.ts';
 import type { NewEvent } from '../events/event.ts';
+import type { TurnRow } from '../sessions/tables.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import {
   type CompactionPlan,
@@ -11,6 +12,7 @@ import {
 } from './compaction/index.ts';
 import { TurnGone, type TurnParts, type TurnWork } from './parts.ts';
 import { systemPrompt } from './prompt.ts';
+import type { MessageRow } from './tables.ts';
 
 /** The context of a model of which nobody knows it, and the largest of any, in tokens: a conversation is read whole at each step. */
 const UNKNOWN_WINDOW = 500_000;
@@ -37,38 +39,45 @@ export class Compacting {
   }
 
   /**
-   * Before the model is asked: puts the beginning of a conversation that has grown too long in few words, or leaves it out. A summary
-   * that fails is told, and the turn goes on. Errors: TurnGone; cancelled.
+   * The conversation as the model is to be told of it: the beginning of one that has grown too long is put in few words first, or
+   * left out. A summary that fails is told, and the turn goes on. Errors: TurnGone; cancelled.
    */
-  async before(work: TurnWork): Promise<void> {
-    for (let plan = this.plan(work); plan; plan = this.plan(work)) {
+  async fitting(work: TurnWork, turn: TurnRow): Promise<readonly MessageRow[]> {
+    const messages = this.parts.store.conversation(work.session.id);
+    for (let plan = this.plan(work, turn, messages); plan; plan = this.plan(work, turn, messages)) {
       this.tell(work, { type: 'compaction.triggered' });
-      if (plan.kind === 'cut') return this.apply(work, plan);
-      if (await this.summarised(work, plan)) return;
+      if (plan.kind === 'cut') this.apply(work, plan);
+      if (plan.kind === 'cut' || (await this.summarised(work, plan)))
+        return this.parts.store.conversation(work.session.id);
       this.failedAt.set(work, plan.level);
     }
+    return messages;
   }
 
-  /** The model has refused a conversation as too long: leaves its beginning out. Answers false when there is nothing to leave out. */
-  refused(work: TurnWork): boolean {
-    const plan = this.plan(work, true);
-    if (!plan) return false;
+  /** What is left of a conversation that the model has refused as too long; undefined when nothing can be left out. */
+  refused(work: TurnWork, turn: TurnRow, messages: readonly MessageRow[]): readonly MessageRow[] | undefined {
+    const plan = this.plan(work, turn, messages, true);
+    if (!plan) return undefined;
     this.tell(work, { type: 'compaction.triggered' });
     this.apply(work, plan);
-    return true;
+    return this.parts.store.conversation(work.session.id);
   }
 
-  private plan(work: TurnWork, isRefused = false): CompactionPlan | undefined {
-    const { session, turn, toolbox } = work;
-    const now = this.parts.sessions.turn(session.tenant, session.id, turn.number) ?? turn;
-    const fixed = systemPrompt(session, now.recalled).length + JSON.stringify(toolbox.told()).length;
+  private plan(
+    work: TurnWork,
+    { recalled, contextTokens: takenTokens }: TurnRow,
+    messages: readonly MessageRow[],
+    isRefused = false,
+  ): CompactionPlan | undefined {
+    const { session, toolbox } = work;
+    const fixed = systemPrompt(session, recalled).length + toolbox.toldLength;
     const failedAt = this.failedAt.get(work);
     return planCompaction({
-      messages: this.parts.store.conversation(session.id),
+      messages,
       contextTokens: this.window(work),
       enabled: session.agent.config.compaction.enabled,
       fixedTokens: estimateText(fixed),
-      takenTokens: now.contextTokens,
+      takenTokens,
       isRefused,
       ...(failedAt === undefined ? {} : { failedAt }),
     });

@@ -8,7 +8,7 @@ import type { TurnParts, TurnWork } from './parts.ts';
 /** How a turn has ended well. */
 export type FinishReason = 'stop' | 'length' | 'content_filter' | 'max_steps' | 'max_tool_calls';
 
-/** What the end of a turn changes besides. */
+/** With what a turn ends. */
 export interface Ending {
   readonly output: string;
   readonly finishReason: string;
@@ -21,11 +21,11 @@ export class Endings {
     private readonly checkpoint: Checkpoint,
   ) {}
 
-  /** The agent has answered, or a limit has stopped it. `also` takes part in the commit. */
-  complete(work: TurnWork, { output, finishReason }: Ending, change: Partial<TurnRow> = {}): void {
+  /** The agent has answered, or a limit has stopped it. */
+  complete(work: TurnWork, { output, finishReason }: Ending): void {
     const { app, memories } = this.parts;
     this.checkpoint.step(work, ({ turn, tell, session }) => {
-      const over = { ...change, status: 'completed' as const, output, completedAt: app.clock.now() };
+      const over = { status: 'completed' as const, output, completedAt: app.clock.now() };
       const { agent, id: sessionId } = work.session;
       if (agent.memory.enabled && agent.memory.autoExtract)
         memories.learn(turn.caller, agent, {

@@ -67,12 +67,17 @@ export class TurnLoop {
     this.takeSteers(work);
     const turn = this.now(work);
     const { maxSteps, maxToolCallsPerTurn } = work.session.agent;
-    const steps = this.parts.sessions.find(work.session.tenant, work.session.id)?.steps ?? 0;
-    if (maxSteps > 0 && steps >= maxSteps) return this.stop(work, 'max_steps');
-    await this.steps.compacting.before(work);
+    if (maxSteps > 0 && this.stepsOf(work) >= maxSteps) return this.stop(work, 'max_steps');
+    const messages = await this.steps.compacting.fitting(work, turn);
     const mayCall =
       turn.iteration < MOST_CYCLES && (maxToolCallsPerTurn === 0 || turn.toolCalls < maxToolCallsPerTurn);
-    return this.steps.model.ask(work, mayCall, (answer) => this.judge(work, answer, mayCall));
+    const prompt = { turn, messages, mayCall };
+    return this.steps.model.ask(work, prompt, (answer) => this.judge(work, answer, mayCall));
+  }
+
+  /** Calls of the model in this session so far. */
+  private stepsOf({ session: { tenant, id } }: TurnWork): number {
+    return this.parts.sessions.find(tenant, id)?.steps ?? 0;
   }
 
   /** Whether an answer is the last one. In its commit. */

@@ -37,11 +37,13 @@ export interface TurnWork {
   readonly signal: AbortSignal;
   /** Fires when the daemon ends: models are left, tools are not. */
   readonly stopping: AbortSignal;
+  /** Fires when other modules end too: what a tool says from then on may be their end and not its own, and is not written. */
+  readonly left: AbortSignal;
   /** Milliseconds of work since it was taken up. */
   readonly elapsedMs: () => number;
 }
 
-/** Thrown in the work of a turn that is no longer under way: it was cancelled, or its session is gone. */
+/** Thrown in the work of a turn that is no longer under way here: it was cancelled, its session is gone, or the daemon ends. */
 export class TurnGone extends Error {}
 
 /** The reason of a signal that fires when a turn has worked for too long. */

@@ -26,6 +26,7 @@ interface Running {
 export class TurnRunner {
   private readonly running = new Map<string, Running>();
   private readonly stopping = new AbortController();
+  private readonly left = new AbortController();
   private readonly loop: TurnLoop;
   readonly endings: Endings;
 
@@ -73,7 +74,7 @@ export class TurnRunner {
     const action = status === 'approved' || status === 'denied' ? status : review.defaultAction;
     const went = log.commit(() => {
       const turn = sessions.turn(tenant, sessionId, turnNumber);
-      if (turn?.status !== 'waiting') return false;
+      if (turn?.status !== 'waiting' || !this.waitsFor(turn, reviewId)) return false;
       sessions.changeTurn(turn, ['waiting'], { status: 'running' });
       sessions.change(tenant, sessionId, { status: 'running', updatedAt: this.parts.app.clock.now() });
       log.append(sessionId, turnNumber, {
@@ -87,11 +88,17 @@ export class TurnRunner {
   }
 
   /** Takes no new steps and leaves models; waits a moment for tools, and leaves the rest to the next process. */
-  async stop(): Promise<void> {
+  async stop(graceMs = STOP_MS): Promise<void> {
     this.stopping.abort(new Error('svc is stopping'));
     const all = Promise.allSettled([...this.running.values()].map(({ done }) => done));
-    await Promise.race([all, Bun.sleep(STOP_MS)]);
+    await Promise.race([all, Bun.sleep(graceMs)]);
+    this.left.abort();
     this.parts.log.flush();
+  }
+
+  private waitsFor({ tenant, sessionId, number, iteration }: TurnRow, reviewId: string): boolean {
+    const calls = this.parts.store.callsOf(tenant, sessionId, number, iteration);
+    return calls.some((call) => call.state === 'reviewed' && call.reviewId === reviewId);
   }
 
   private async run(tenant: string, sessionId: string, entry: Running): Promise<void> {
@@ -149,6 +156,7 @@ export class TurnRunner {
       toolbox: new Toolbox(this.parts.sources, session.agent, [...new Set(names)]),
       signal,
       stopping: this.stopping.signal,
+      left: this.left.signal,
       elapsedMs: () => performance.now() - begun,
     };
   }

@@ -151,14 +151,6 @@ export class TurnStore {
     return this.ofAnswer.all({ tenant, sessionId, turnNumber, iteration });
   }
 
-  call(tenant: string, id: string): CallRow | undefined {
-    return this.db.sql
-      .select()
-      .from(agentToolCalls)
-      .where(and(eq(agentToolCalls.tenant, tenant), eq(agentToolCalls.id, id)))
-      .get();
-  }
-
   /** Changes a call when it stands as it is thought to. Answers whether it did. */
   changeCall(
     { tenant, id }: Pick<CallRow, 'tenant' | 'id'>,

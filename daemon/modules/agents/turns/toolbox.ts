@@ -14,12 +14,20 @@ const compiled = new WeakMap<JsonObject, ArgumentSchema>();
 /** The tools of an agent for one turn, found once and told to the model by name. */
 export class Toolbox {
   private readonly tools = new Map<string, Tool>();
+  /** The tools in the words of the model, and the length of that as JSON text. */
+  readonly told: readonly ChatTool[];
+  readonly toldLength: number;
 
   constructor(sources: readonly ToolSource[], agent: Agent, names: readonly string[]) {
     for (const name of names) {
       const tool = found(sources, agent, name);
       if (tool) this.tools.set(name, tool);
     }
+    this.told = [...this.tools.values()].map(({ name, description, parameters }) => ({
+      type: 'function',
+      function: { name, description, parameters },
+    }));
+    this.toldLength = JSON.stringify(this.told).length;
   }
 
   find(name: string): Tool | undefined {
@@ -28,14 +36,6 @@ export class Toolbox {
 
   get names(): readonly string[] {
     return [...this.tools.keys()];
-  }
-
-  /** The tools in the words of the model. */
-  told(): ChatTool[] {
-    return [...this.tools.values()].map(({ name, description, parameters }) => ({
-      type: 'function',
-      function: { name, description, parameters },
-    }));
   }
 
   /** Reads arguments and checks them against the tool's schema. */
