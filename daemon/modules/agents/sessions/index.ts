@@ -74,7 +74,7 @@ export function createSessionsRoom(app: App, needs: SessionsNeeds): SessionsRoom
     runner,
     ended,
     allow: needs.allow,
-    endBelow: (tenant, sessionId, why) => spawns.endBelow(tenant, sessionId, why),
+    spawns: () => spawns,
   });
   const service = new SessionService(app, agents, sessions, turns);
   const streaming = new Streaming(log, sessions);

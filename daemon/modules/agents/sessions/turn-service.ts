@@ -3,6 +3,7 @@ import type { App } from '../../../app.ts';
 import type { Caller } from '../../../http/route.ts';
 import type { EventLog } from '../events/log.ts';
 import type { Reviews } from '../reviews/face.ts';
+import type { SpawnService } from '../spawn/service.ts';
 import { endEvent } from '../turns/calls/events.ts';
 import { estimateMessage } from '../turns/compaction/index.ts';
 import type { TurnRunner } from '../turns/runner.ts';
@@ -29,8 +30,8 @@ export interface TurnServiceParts {
   readonly ended: (session: SessionRow) => void;
   /** Errors: feature_off when a tenant has switched agents off. */
   readonly allow: (tenant: string) => void;
-  /** Ends the sub-agents of a session. In the caller's commit. */
-  readonly endBelow: (tenant: string, sessionId: string, why: string) => void;
+  /** Trees of agents: ends what is below a session, and tells what is above it. In the caller's commit. */
+  readonly spawns: () => Pick<SpawnService, 'endBelow' | 'cancelled'>;
 }
 
 /** Where a turn of a request begins. */
@@ -149,7 +150,8 @@ export class TurnService {
       for (const turn of this.openTurns(session)) this.endTurn(session, turn, why);
       sessions.change(session.tenant, session.id, { status: 'cancelled', updatedAt: now, completedAt: now });
       log.append(session.id, session.turnCount, { type: 'session.end', finishReason: 'cancelled' });
-      this.parts.endBelow(session.tenant, session.id, why);
+      this.parts.spawns().endBelow(session.tenant, session.id, why);
+      this.parts.spawns().cancelled(session, why);
     });
     this.parts.runner.cancel(session.id);
     this.parts.ended(session);
@@ -164,7 +166,7 @@ export class TurnService {
         throw fail('failed_precondition', { message: `No turn of the session ${session.id} is under way.` });
       for (const turn of open) this.endTurn(session, turn, why);
       sessions.change(session.tenant, session.id, { status: 'running', updatedAt: app.clock.now() });
-      this.parts.endBelow(session.tenant, session.id, why);
+      this.parts.spawns().endBelow(session.tenant, session.id, why);
     });
     this.parts.runner.cancel(session.id);
     // A turn that has waited was in nobody's hands: what follows from its end is done by the runner.

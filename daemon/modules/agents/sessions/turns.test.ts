@@ -402,6 +402,25 @@ describe('an agent that starts others', () => {
     it.rooms.room.sessions.cancel(CALLER, it.id);
   });
 
+  test('hears of a job that somebody has cancelled', async () => {
+    const seen: string[] = [];
+    const script: Converse = async (caller, { request, signal, ...wish }) => {
+      const words = String(request.messages.at(-1)?.content);
+      if (words === 'Job.') await new Promise((_, reject) => signal.addEventListener('abort', reject));
+      seen.push(words);
+      if (seen.length === 2) while (it.store.countSteers(it.id) === 0) await Bun.sleep(1);
+      const calls = [{ name: 'delegate_job', args: { agent: 'helper', task: 'Job.' } }];
+      return scriptedModel([{ calls }])(caller, { request, signal, ...wish });
+    };
+    const it = scene(script, {}, [helper]);
+    it.begin();
+    while (!it.types.includes('spawn.start')) await Bun.sleep(1);
+    const { rows } = it.store.list(CALLER.tenant, { agentId: helper.id, limit: 1, offset: 0 });
+    it.rooms.room.sessions.cancel(CALLER, rows[0]?.id ?? '');
+    while (!seen.some((words) => words.includes('Cancelled by usr_a.'))) await Bun.sleep(1);
+    it.rooms.room.sessions.cancel(CALLER, it.id);
+  });
+
   test('takes them along when it is cancelled', async () => {
     const slow: Converse = async (caller, wish) => {
       if (String(wish.request.messages[0]?.content) === 'Wait.')

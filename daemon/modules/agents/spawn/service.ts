@@ -118,6 +118,12 @@ export class SpawnService {
     }
   }
 
+  /** A session is cancelled: when it is a job's, whoever waits for that hears so. In the caller's commit. */
+  cancelled({ tenant, id, agent }: SessionRow, why: string): void {
+    const node = this.parts.store.ofSession(tenant, id);
+    if (node?.isJob) this.report(node, agent.name, why);
+  }
+
   /** Closes sub-agents whose end a former process did not see. */
   reconcile(): void {
     for (const node of this.parts.store.unfinished()) this.close(node);
@@ -196,18 +202,8 @@ export class SpawnService {
   private refuseBeyond(agent: Agent, { tenant, treeId, depth }: SpawnRow): void {
     const { store, sessions } = this.parts;
     const root = sessions.find(tenant, store.root(tenant, treeId)?.sessionId ?? '')?.agent ?? agent;
-    for (const { config } of [root, agent]) this.refuseMore(config.spawn, depth, store.taken(tenant, treeId));
-  }
-
-  private refuseMore(
-    { maxDepth, maxNodes, maxTokens }: SpawnSettings,
-    depth: number,
-    { nodes, tokens }: ReturnType<SpawnStore['taken']>,
-  ): void {
-    const refuse = (message: string) => fail('failed_precondition', { message });
-    if (depth >= maxDepth) throw refuse(`Agents may be started ${maxDepth} levels deep, no deeper.`);
-    if (nodes >= maxNodes) throw refuse(`This tree has had its ${maxNodes} sub-agents.`);
-    if (maxTokens > 0 && tokens >= maxTokens) throw refuse(`This tree has used up its ${maxTokens} tokens.`);
+    const taken = { depth, ...store.taken(tenant, treeId) };
+    for (const { config } of [root, agent]) refuseMore(config.spawn, taken);
   }
 
   private insert(
@@ -240,6 +236,16 @@ export class SpawnService {
     this.parts.store.insert(node);
     return node;
   }
+}
+
+function refuseMore(
+  { maxDepth, maxNodes, maxTokens }: SpawnSettings,
+  { depth, nodes, tokens }: { readonly depth: number } & ReturnType<SpawnStore['taken']>,
+): void {
+  const refuse = (message: string) => fail('failed_precondition', { message });
+  if (depth >= maxDepth) throw refuse(`Agents may be started ${maxDepth} levels deep, no deeper.`);
+  if (nodes >= maxNodes) throw refuse(`This tree has had its ${maxNodes} sub-agents.`);
+  if (maxTokens > 0 && tokens >= maxTokens) throw refuse(`This tree has used up its ${maxTokens} tokens.`);
 }
 
 const isClosed = ({ status }: Pick<SessionRow, 'status'>) => status === 'completed' || status === 'cancelled';
