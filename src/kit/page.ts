@@ -4,13 +4,21 @@ export interface Page {
   readonly offset: number;
 }
 
-const DEFAULT_LIMIT = 50;
-const MAX_LIMIT = 500;
+/** How many entries a list has when nothing was said, and how many at most. */
+interface PageSize {
+  readonly usual: number;
+  readonly most: number;
+}
 
-/** The part that was asked for; 50 entries when nothing was said, 500 at most. */
-export function pageOf(query: { readonly limit?: number; readonly offset?: number }): Page {
+const USUAL_SIZE: PageSize = { usual: 50, most: 500 };
+
+/** The part that was asked for; 50 entries when nothing was said, 500 at most, where a list has no size of its own. */
+export function pageOf(
+  query: { readonly limit?: number; readonly offset?: number },
+  { usual, most }: PageSize = USUAL_SIZE,
+): Page {
   return {
-    limit: Math.min(query.limit && query.limit > 0 ? query.limit : DEFAULT_LIMIT, MAX_LIMIT),
+    limit: Math.min(query.limit && query.limit > 0 ? query.limit : usual, most),
     offset: Math.max(query.offset ?? 0, 0),
   };
 }

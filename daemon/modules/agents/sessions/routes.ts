@@ -1,10 +1,13 @@
 import { agentSessions } from '../../../../src/api/agents/sessions.ts';
 import { agentTurns } from '../../../../src/api/agents/turns.ts';
+import type { Input } from '../../../../src/api/endpoint.ts';
 import { fail, invalid } from '../../../../src/errors/app-error.ts';
+import { pageOf } from '../../../../src/kit/page.ts';
 import { implement, type Route } from '../../../http/route.ts';
 import { eventWire } from '../events/event.ts';
 import type { EventLog } from '../events/log.ts';
 import type { TurnStore } from '../turns/store.ts';
+import type { NewTurn } from './new-session.ts';
 import type { SessionService } from './service.ts';
 import { shownTurns } from './shown-turns.ts';
 import type { SessionStore } from './store.ts';
@@ -12,10 +15,9 @@ import type { Streaming } from './streaming.ts';
 import type { TurnService } from './turn-service.ts';
 import { sessionWire, statusOf, statusWire, turnWire } from './wire.ts';
 
-const PAGE = 50;
-const MOST_PAGE = 200;
-const EVENTS_PAGE = 200;
-const MOST_EVENTS_PAGE = 1_000;
+const EVENTS_PAGE = { usual: 200, most: 1_000 };
+
+type TurnBody = Input<typeof agentTurns.RunTurn>['body'];
 
 /** What answering takes. */
 export interface SessionRouteParts {
@@ -38,8 +40,7 @@ function ofSessions({ sessions, turns, store, calls }: SessionRouteParts): Route
       const { rows, total } = sessions.list(caller.tenant, {
         agentId: query.agentId || undefined,
         status: statusOf(query.status),
-        limit: page(query.limit, PAGE, MOST_PAGE),
-        offset: Math.max(query.offset ?? 0, 0),
+        ...pageOf(query),
       });
       return { sessions: rows.map((row) => sessionWire(row)), total };
     },
@@ -75,10 +76,7 @@ function ofTurns({ sessions, turns, streaming, store, calls, log }: SessionRoute
   return implement(agentTurns, {
     async RunTurn({ caller, params, body, signal, idempotencyKey: requestKey }) {
       const session = sessions.get(caller.tenant, params.sessionId);
-      const options = { streams: false, searches: body.enableWebSearch ?? false };
-      const { userInput = '', queue = false, userInputId } = body;
-      const wish = { userInput, options, queue, userInputId, requestKey };
-      const { turn, after } = turns.begin(caller, session, wish);
+      const { turn, after } = turns.begin(caller, session, { ...wishOf(body, false), requestKey });
       const { tenant, sessionId, number } = turn;
       await streaming.settled({ tenant, sessionId, number, after, signal });
       // What is answered now would be kept for those who ask again under the same key.
@@ -97,9 +95,7 @@ function ofTurns({ sessions, turns, streaming, store, calls, log }: SessionRoute
         const number = next?.turnNumber ?? session.turnCount;
         return streaming.turn({ tenant, sessionId, number, after: seen, signal, requestId });
       }
-      const options = { streams: body.enableStreaming ?? true, searches: body.enableWebSearch ?? false };
-      const { userInput = '', queue = false, userInputId } = body;
-      const wish = { userInput, options, queue, userInputId, requestKey };
+      const wish = { ...wishOf(body, body.enableStreaming ?? true), requestKey };
       const { turn, after } = turns.begin(caller, session, wish);
       return streaming.turn({ tenant, sessionId, number: turn.number, after, signal, requestId });
     },
@@ -107,19 +103,20 @@ function ofTurns({ sessions, turns, streaming, store, calls, log }: SessionRoute
       const { tenant, id: sessionId } = sessions.get(caller.tenant, params.sessionId);
       const after = lastEventId(request.headers.get('last-event-id')) ?? Math.max(query.after ?? 0, 0);
       if (query.follow) return streaming.session({ tenant, sessionId, after, signal, requestId });
-      const events = log.store.after(sessionId, after, page(query.limit, EVENTS_PAGE, MOST_EVENTS_PAGE));
-      return Response.json({
+      const events = log.store.after(sessionId, after, pageOf(query, EVENTS_PAGE).limit);
+      return {
         events: events.map((event) => ({ id: event.seq, event: eventWire(event) })),
         latest: log.store.latest(sessionId),
-      });
+      };
     },
   });
 }
 
-function page(limit: number | undefined, usual: number, most: number): number {
-  if (limit !== undefined && limit < 0)
-    throw invalid({ field: 'limit', description: 'must not be negative' });
-  return Math.min(limit || usual, most);
+function wishOf(
+  { userInput = '', userInputId, queue = false, enableWebSearch: searches = false }: TurnBody,
+  streams: boolean,
+): NewTurn {
+  return { userInput, userInputId, queue, options: { streams, searches } };
 }
 
 function lastEventId(header: string | null): number | undefined {
