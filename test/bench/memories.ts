@@ -9,13 +9,13 @@ import { createMemoriesRoom, type MemoriesRoom } from '../../daemon/modules/agen
 import { openTestApp } from '../../daemon/testing/app.ts';
 import { migrations } from '../../migrations/index.ts';
 import { systemClock } from '../../src/kit/time.ts';
+import { DIMENSION, madeVector, textOf } from './kit/embeddings.ts';
 import { quantile } from './kit/quantile.ts';
 import { atMost, digits, Report } from './kit/report.ts';
 import { sizeFromEnv } from './kit/setting.ts';
 
 const MEMORIES = sizeFromEnv('BENCH_MEMORIES', 10_000);
 const ROUNDS = sizeFromEnv('BENCH_ROUNDS', 30);
-const DIMENSION = 1536;
 const WORDS_A_MEMORY = 14;
 const WORDS_A_QUESTION = 8;
 const TOP_K = 10;
@@ -151,25 +151,6 @@ async function timed(
   }
   const { user, system } = process.cpuUsage(before);
   return { ms, cpu: (user + system) / 1000 / ms.length };
-}
-
-/** Words as often as in a language: the n-th is there about 1/n times as often as the first. */
-function textOf(count: number): string {
-  return Array.from({ length: count }, () => `w${Math.floor(20_000 ** Math.random()).toString(36)}`).join(
-    ' ',
-  );
-}
-
-const made = Array.from({ length: 997 }, (_, i) => vectorOf(`${i}`));
-
-/** One of a few that are there already: making them is not what is measured. */
-function madeVector(text: string): Float32Array {
-  return made[Number(Bun.hash.xxHash32(text)) % made.length] ?? new Float32Array(DIMENSION);
-}
-
-function vectorOf(text: string): Float32Array {
-  const seed = Number(Bun.hash.xxHash32(text));
-  return Float32Array.from({ length: DIMENSION }, (_, i) => Math.sin(seed + i * (1 + (seed % 97))));
 }
 
 if (import.meta.main) await Report.of(benchMemories);
